@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where work runs: the backend tags and their contexts.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tansolve {
+
+/// OpenMP threads and SIMD on the host.
+struct Host {};
+
+/// The host under suspicion: serial reference kernels, memory of its own that starts as NaN, aliasing
+/// refused, calls, bytes and allocations counted. Tests run the solvers on it.
+struct Checked {};
+
+/// Threads or device, stream and library handles of a backend. Operators, vectors and solvers hold a
+/// reference to their context, which must outlive them. One context serves one thread of the user's.
+template <class B>
+class Context;
+
+template <>
+class Context<Host> {
+ public:
+  /// `threads` OpenMP threads, 0: as many as OpenMP would start. Throws Error(invalid_argument) below 0.
+  explicit Context(int threads = 0);
+  int threads() const { return threads_; }
+
+  void* allocate(std::size_t bytes);  ///< 64-byte aligned; throws Error(out_of_memory)
+  void release(void* memory) noexcept;
+
+ private:
+  int threads_;
+};
+
+/// What a Checked context has seen so far.
+struct Counters {
+  std::int64_t products = 0;     ///< operator applications
+  std::int64_t reductions = 0;   ///< results that every element of a vector enters
+  std::int64_t elements = 0;     ///< vector elements read and written by primitives and products
+  std::int64_t allocations = 0;
+  std::int64_t transfers = 0;    ///< copies to or from the user's memory, reads of a scalar
+};
+
+template <>
+class Context<Checked> {
+ public:
+  Context() = default;
+  int threads() const { return 1; }
+
+  void* allocate(std::size_t bytes);  ///< filled with NaN; throws Error(out_of_memory)
+  void release(void* memory) noexcept;
+
+  Counters& counters() { return counters_; }
+
+ private:
+  Counters counters_;
+};
+
+}  // namespace tansolve
