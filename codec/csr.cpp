@@ -67,7 +67,8 @@ Csr<T> Csr<T>::from_arrays(std::int64_t rows, std::int64_t cols, const Offset* o
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("columns or values: a null pointer where {} are needed", nnz));
   if (nnz == 0) return Csr(rows, cols, std::move(shifted), {}, {}, duplicates);
-  return Csr(rows, cols, std::move(shifted), std::vector<std::int32_t>(columns + first, columns + first + nnz),
+  return Csr(rows, cols, std::move(shifted),
+             std::vector<std::int32_t>(columns + first, columns + first + nnz),
              std::vector<T>(values + first, values + first + nnz), duplicates);
 }
 
@@ -80,8 +81,8 @@ Csr<T> Csr<T>::from_triplets(std::int64_t rows, std::int64_t cols,
     const auto& [row, col, value] = triplets[k];
     if (row < 0 || row >= rows || col < 0 || col >= cols)
       throw Error(ErrorCode::bad_input,
-                  fmt::format("triplet {}: ({}, {}) lies outside a {} x {} matrix", k, row, col, rows,
-                              cols));
+                  fmt::format("triplet {}: ({}, {}) lies outside a {} x {} matrix", k, row, col,
+                              rows, cols));
     ++offsets[row + 1];
   }
   std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
@@ -186,7 +187,8 @@ bool is_symmetric(const Csr<T>& matrix) {
   const auto offsets = matrix.offsets();
   const auto columns = matrix.columns();
   const auto values = matrix.values();
-  // Row by row, the entries below the diagonal meet their mirror images in the order of the columns.
+  // Row by row, the entries below the diagonal meet their mirror images in the order of the
+  // columns.
   std::vector<std::int64_t> next(offsets.begin(), offsets.end() - 1);
   for (std::int64_t i = 0; i < matrix.rows(); ++i)
     for (std::int64_t k = next[i]; k < offsets[i + 1]; ++k) {
@@ -218,16 +220,16 @@ StandardBytes standard_bytes(const Csr<T>& matrix) {
           .sell = (slices + 1) * offset + padded * (4 + value)};
 }
 
-#define TANSOLVE_INSTANTIATE(T)                                                                     \
-  template class Csr<T>;                                                                            \
-  template Csr<T> Csr<T>::from_arrays(std::int64_t, std::int64_t, const std::int32_t*,              \
-                                      const std::int32_t*, const T*, Duplicates);                   \
-  template Csr<T> Csr<T>::from_arrays(std::int64_t, std::int64_t, const std::int64_t*,              \
-                                      const std::int32_t*, const T*, Duplicates);                   \
-  template Csr<float> convert(const Csr<T>&);                                                       \
-  template Csr<double> convert(const Csr<T>&);                                                      \
-  template Csr<T> transpose(const Csr<T>&);                                                         \
-  template bool is_symmetric(const Csr<T>&);                                                        \
+#define TANSOLVE_INSTANTIATE(T)                                                        \
+  template class Csr<T>;                                                               \
+  template Csr<T> Csr<T>::from_arrays(std::int64_t, std::int64_t, const std::int32_t*, \
+                                      const std::int32_t*, const T*, Duplicates);      \
+  template Csr<T> Csr<T>::from_arrays(std::int64_t, std::int64_t, const std::int64_t*, \
+                                      const std::int32_t*, const T*, Duplicates);      \
+  template Csr<float> convert(const Csr<T>&);                                          \
+  template Csr<double> convert(const Csr<T>&);                                         \
+  template Csr<T> transpose(const Csr<T>&);                                            \
+  template bool is_symmetric(const Csr<T>&);                                           \
   template StandardBytes standard_bytes(const Csr<T>&);
 TANSOLVE_INSTANTIATE(double)
 TANSOLVE_INSTANTIATE(float)

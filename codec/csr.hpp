@@ -20,14 +20,14 @@ struct Triplet {
   T value;
 };
 
-/// A rows x cols sparse matrix, immutable. Row i holds the entries k in [offsets[i], offsets[i+1]) with
-/// strictly increasing columns[k]; explicit zeros are kept. T is double or float, the dimensions are at
-/// most 2^31 - 1, the number of entries is limited by memory alone.
+/// A rows x cols sparse matrix, immutable. Row i holds the entries k in [offsets[i], offsets[i+1])
+/// with strictly increasing columns[k]; explicit zeros are kept. T is double or float, the
+/// dimensions are at most 2^31 - 1, the number of entries is limited by memory alone.
 ///
 /// Every way to make one validates, in O(nnz), and throws Error: invalid_argument for dimensions or
-/// arrays that do not fit each other, bad_input (naming row and column) for columns out of range and
-/// refused duplicates. Rows whose columns are not sorted are sorted (stably, so that duplicates are
-/// summed in the order given).
+/// arrays that do not fit each other, bad_input (naming row and column) for columns out of range
+/// and refused duplicates. Rows whose columns are not sorted are sorted (stably, so that duplicates
+/// are summed in the order given).
 template <class T>
 class Csr {
   static_assert(std::is_same_v<T, double> || std::is_same_v<T, float>);
@@ -41,15 +41,16 @@ class Csr {
       std::vector<std::int32_t> columns, std::vector<T> values,
       Duplicates duplicates = Duplicates::refuse);
 
-  /// Copies raw arrays of rows + 1, offsets[rows] and offsets[rows] elements; Offset is std::int32_t or
-  /// std::int64_t. The arrays may start at any offsets[0]; columns are zero-based.
+  /// Copies raw arrays of rows + 1, offsets[rows] and offsets[rows] elements; Offset is
+  /// std::int32_t or std::int64_t. The arrays may start at any offsets[0]; columns are zero-based.
   template <class Offset>
   static Csr from_arrays(std::int64_t rows, std::int64_t cols, const Offset* offsets,
                          const std::int32_t* columns, const T* values,
                          Duplicates duplicates = Duplicates::refuse);
 
   /// Entries in any order; duplicates are summed in the order given unless refused.
-  static Csr from_triplets(std::int64_t rows, std::int64_t cols, std::span<const Triplet<T>> triplets,
+  static Csr from_triplets(std::int64_t rows, std::int64_t cols,
+                           std::span<const Triplet<T>> triplets,
                            Duplicates duplicates = Duplicates::sum);
 
   std::int64_t rows() const { return rows_; }

@@ -17,8 +17,9 @@ enum class ErrorCode {
   internal           ///< a defect of tansolve itself
 };
 
-/// Misuse, bad files and device failures. what() names the file, line, row or parameter and says what
-/// would be right. Numerical outcomes of a solver never throw: they are a status in its report.
+/// Misuse, bad files and device failures. what() names the file, line, row or parameter and says
+/// what would be right. Numerical outcomes of a solver never throw: they are a status in its
+/// report.
 class Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
