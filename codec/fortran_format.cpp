@@ -109,11 +109,12 @@ std::optional<double> parse_fortran_real(std::string_view field, const FortranFo
   if (shift != 0) {
     std::int64_t exponent = 0;
     if (has_exponent) {
-      const std::size_t letter = std::isalpha(static_cast<unsigned char>(text[mantissa_end])) != 0;
-      const auto plus = text.compare(mantissa_end + letter, 1, "+") == 0;
-      const char* digits = text.data() + mantissa_end + letter + plus;
-      const char* end = text.data() + text.size();
-      const auto [stop, error] = std::from_chars(digits, end, exponent);
+      std::string_view written = std::string_view(text).substr(mantissa_end);
+      if (std::string_view("DEde").find(written[0]) != std::string_view::npos)
+        written.remove_prefix(1);
+      if (written.starts_with('+') && !written.starts_with("+-")) written.remove_prefix(1);
+      const char* end = written.data() + written.size();
+      const auto [stop, error] = std::from_chars(written.data(), end, exponent);
       if (stop != end || error != std::errc() || std::abs(exponent) > max_format_number)
         return std::nullopt;
       text.resize(mantissa_end);

@@ -136,7 +136,7 @@ void compact(const std::vector<Chunk>& chunks, Entries& entries) {
 Entries parse_matrix_market_entries(const std::string& name, const MatrixMarketHeader& header) {
   std::vector<Chunk> chunks = cut(header.body);
   const auto size = static_cast<std::ptrdiff_t>(chunks.size());
-#pragma omp parallel for schedule(dynamic)
+#pragma omp parallel for schedule(dynamic) if (size > 1)
   for (std::ptrdiff_t c = 0; c < size; ++c) chunks[c].lines = count_lines(chunks[c].text);
   std::int64_t lines = 0;
   for (Chunk& chunk : chunks) {
@@ -145,7 +145,7 @@ Entries parse_matrix_market_entries(const std::string& name, const MatrixMarketH
   }
 
   Entries entries(lines, !header.pattern);
-#pragma omp parallel for schedule(dynamic)
+#pragma omp parallel for schedule(dynamic) if (size > 1)
   for (std::ptrdiff_t c = 0; c < size; ++c) parse_chunk(header, chunks[c], entries);
   for (const Chunk& chunk : chunks)
     if (chunk.fault != Fault::none) fail(name, header, chunk);
