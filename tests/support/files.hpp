@@ -36,6 +36,7 @@ class TemporaryFolder {
   const std::filesystem::path& path() const { return path_; }
 
   std::filesystem::path write(const std::string& name, const std::string& content) const {
+    std::filesystem::remove(path_ / name);  // else some file systems flush what replaces a file
     std::ofstream(path_ / name, std::ios::binary) << content;
     return path_ / name;
   }
