@@ -7,6 +7,7 @@
 #include <tansolve/codec/input_file.hpp>
 
 #include <filesystem>
+#include <string_view>
 
 namespace tansolve {
 
@@ -17,10 +18,9 @@ struct HarwellBoeing {
 
 /// Reads an assembled matrix (types R, I and P with S, U, R, Z or H, and A) of either kind, plain
 /// or gzip-compressed:
-/// - I. S. Duff, R. G. Grimes, J. G. Lewis, "Users' Guide for the Harwell-Boeing Sparse Matrix
-/// Collection",
-///   1992, with right-hand sides (dense or sparse; starting guesses and solutions are skipped);
-/// - I. S. Duff, R. G. Grimes, J. G. Lewis, "The Rutherford-Boeing Sparse Matrix Collection", 1997.
+/// - Harwell-Boeing (I. S. Duff, R. G. Grimes, J. G. Lewis, users' guide of 1992), with its
+///   right-hand sides, dense or sparse; starting guesses and solutions are skipped;
+/// - Rutherford-Boeing (by the same authors, 1997).
 ///
 /// Numbers are fixed-width, by the Fortran formats in the file: abutting fields, D exponents and
 /// exponents without a letter, fields without a point and scale factors are read as Fortran reads

@@ -12,7 +12,7 @@ namespace tansolve::detail {
 
 void fail_at_line(const std::string& name, std::int64_t line, const std::string& message,
                   ErrorCode code) {
-  throw Error(code, fmt::format("{}:{}: {}", name, line, message));
+  throw Error(code, fmt::format("{}:{}: {}", name, std::max<std::int64_t>(line, 1), message));
 }
 
 void fail_out_of_memory(const std::string& name) {

@@ -166,62 +166,63 @@ TEST_CASE("duplicates in a column are summed, or refused by line") {
   CHECK(std::string(error->what()).ends_with("x.hb:8: row 1, column 1 occurs a second time"));
 }
 
+namespace {
+
+const std::string formats = "(4I2) (4I2) (4F3.0)";
+const std::string type = "rua 3 3 2 0";
+const struct {
+  std::string text;
+  std::string message;
+  ErrorCode code = ErrorCode::bad_input;
+} malformed[] = {
+    {"", "1: the file ends before its title"},
+    {"t\n1 1 1\n",
+     "2: expected the numbers of lines: all, pointers, rows, values[, right-hand "
+     "sides]; found \"1 1 1\""},
+    {file("rua 3 3", formats, ""),
+     "3: expected a type of three letters and the numbers of rows, "
+     "columns and entries; found \"rua 3 3\""},
+    {file("rxa 3 3 2", formats, ""),
+     "3: expected a type of R, I, P or C, then S, U, R, Z or H, "
+     "then A or E; found \"rxa\""},
+    {file("cua 3 3 2", formats, ""), "3: complex matrices are not supported yet",
+     ErrorCode::not_supported},
+    {file("rse 3 3 2 9", formats, ""), "3: unassembled (elemental) matrices are not supported",
+     ErrorCode::not_supported},
+    {file("rsa 3 2 2", formats, ""), "3: 3 x 2: a symmetric matrix must be square"},
+    {file("rua 3 3000000000 2", formats, ""),
+     "3: 3 x 3000000000: dimensions above 2147483647 are not supported", ErrorCode::not_supported},
+    {file("rua 3 3 5000000", formats, ""),
+     "3: 5000000 entries are announced, but the file has only 126 bytes"},
+    {file(type, "(4I2) (4I2)", ""),
+     "4: expected a format like (13I6) or (1P,5D16.9) for the "
+     "values, found \"(4I2) (4I2)\""},
+    {file(type, "(4I2) (4A2) (4F3.0)", ""),
+     "4: expected a format like (13I6) or (1P,5D16.9) for "
+     "the row indices, found \"(4A2)\""},
+    {file(type, formats, " 1 2 3\n"),
+     "5: expected one of the column pointers in columns 7 to 8, found \"\""},
+    {file(type, formats, " 1 2 1 3\n"), "5: the pointer of column 3 is 1, it must lie from 2 to 3"},
+    {file(type, formats, " 2 2 3 3\n"), "5: the pointer of column 1 is 2, it must lie from 1 to 1"},
+    {file(type, formats, " 1 2 3 4\n"), "5: the pointer of column 4 is 4, it must lie from 3 to 3"},
+    {file(type, formats, " 1 2 2 2\n"),
+     "5: the last column pointer is 2, it must be 3, one more than the number of entries"},
+    {file(type, formats, " 1 2 3 3\n 4 1\n"), "6: row index 1 is 4, it must lie from 1 to 3"},
+    {file(type, formats, " 1 2 3 3\n 3 0\n"), "6: row index 2 is 0, it must lie from 1 to 3"},
+    {file(type, formats, " 1 2 3 3\n 3 x\n"),
+     "6: expected one of the row indices in columns 3 to 4, found \" x\""},
+    {file(type, formats, " 1 2 3 3\n 3 1\n"), "6: the file ends inside the values"},
+    {file(type, formats, " 1 2 3 3\n 3 1\n 1.  .\n"),
+     "7: expected one of the values in columns 4 to 6, found \"  .\""},
+    {file("rza 3 3 2", formats, " 1 2 3 3\n 2 2\n 1. 1.\n"),
+     "6: the diagonal of a skew-symmetric matrix must be zero, found a 1 in row 2"},
+    {"t\n4 1 1 1 1\nRUA 3 3 2 0\n" + formats + "\nF 9000\n",
+     "5: 9000 right-hand sides are announced, but the file has only 51 bytes"}};
+
+}  // namespace
+
 TEST_CASE("a malformed Harwell-Boeing file is refused with its line and what was expected") {
-  const std::string formats = "(4I2) (4I2) (4F3.0)";
-  const std::string type = "rua 3 3 2 0";
-  const struct {
-    std::string text;
-    std::string message;
-    ErrorCode code = ErrorCode::bad_input;
-  } cases[] = {
-      {"", "0: the file ends before its title"},
-      {"t\n1 1 1\n",
-       "2: expected the numbers of lines: all, pointers, rows, values[, right-hand "
-       "sides]; found \"1 1 1\""},
-      {file("rua 3 3", formats, ""),
-       "3: expected a type of three letters and the numbers of rows, "
-       "columns and entries; found \"rua 3 3\""},
-      {file("rxa 3 3 2", formats, ""),
-       "3: expected a type of R, I, P or C, then S, U, R, Z or H, "
-       "then A or E; found \"rxa\""},
-      {file("cua 3 3 2", formats, ""), "3: complex matrices are not supported yet",
-       ErrorCode::not_supported},
-      {file("rse 3 3 2 9", formats, ""), "3: unassembled (elemental) matrices are not supported",
-       ErrorCode::not_supported},
-      {file("rsa 3 2 2", formats, ""), "3: 3 x 2: a symmetric matrix must be square"},
-      {file("rua 3 3000000000 2", formats, ""),
-       "3: 3 x 3000000000: dimensions above 2147483647 are not supported",
-       ErrorCode::not_supported},
-      {file("rua 3 3 5000000", formats, ""),
-       "3: 5000000 entries are announced, but the file has only 126 bytes"},
-      {file(type, "(4I2) (4I2)", ""),
-       "4: expected a format like (13I6) or (1P,5D16.9) for the "
-       "values, found \"(4I2) (4I2)\""},
-      {file(type, "(4I2) (4A2) (4F3.0)", ""),
-       "4: expected a format like (13I6) or (1P,5D16.9) for "
-       "the row indices, found \"(4A2)\""},
-      {file(type, formats, " 1 2 3\n"),
-       "5: expected one of the column pointers in columns 7 to 8, found \"\""},
-      {file(type, formats, " 1 2 1 3\n"),
-       "5: the pointer of column 3 is 1, it must lie from 2 to 3"},
-      {file(type, formats, " 2 2 3 3\n"),
-       "5: the pointer of column 1 is 2, it must lie from 1 to 1"},
-      {file(type, formats, " 1 2 3 4\n"),
-       "5: the pointer of column 4 is 4, it must lie from 3 to 3"},
-      {file(type, formats, " 1 2 2 2\n"),
-       "5: the last column pointer is 2, it must be 3, one more than the number of entries"},
-      {file(type, formats, " 1 2 3 3\n 4 1\n"), "6: row index 1 is 4, it must lie from 1 to 3"},
-      {file(type, formats, " 1 2 3 3\n 3 0\n"), "6: row index 2 is 0, it must lie from 1 to 3"},
-      {file(type, formats, " 1 2 3 3\n 3 x\n"),
-       "6: expected one of the row indices in columns 3 to 4, found \" x\""},
-      {file(type, formats, " 1 2 3 3\n 3 1\n"), "6: the file ends inside the values"},
-      {file(type, formats, " 1 2 3 3\n 3 1\n 1.  .\n"),
-       "7: expected one of the values in columns 4 to 6, found \"  .\""},
-      {file("rza 3 3 2", formats, " 1 2 3 3\n 2 2\n 1. 1.\n"),
-       "6: the diagonal of a skew-symmetric matrix must be zero, found a 1 in row 2"},
-      {"t\n4 1 1 1 1\nRUA 3 3 2 0\n" + formats + "\nF 9000\n",
-       "5: 9000 right-hand sides are announced, but the file has only 51 bytes"}};
-  for (const auto& [text, message, code] : cases) {
+  for (const auto& [text, message, code] : malformed) {
     CAPTURE(text);
     const auto error = error_of([&, &t = text] { read(t); });
     REQUIRE(error);

@@ -172,70 +172,78 @@ TEST_CASE("duplicates are summed in the order of the file, or refused by line") 
       read(header("coordinate real symmetric") + "2 2 2\n1 1 1\n2 1 1\n", Duplicates::refuse));
 }
 
+namespace {
+
+const std::string real_header = header("coordinate real general");
+const struct {
+  std::string text;
+  std::string message;
+  ErrorCode code = ErrorCode::bad_input;
+} malformed[] = {
+    {"", "1: the file is empty; expected \"%%MatrixMarket matrix\""},
+    {"%%MatrixMarket matrix coordinate general\n1 1 0\n",
+     "1: expected \"%%MatrixMarket matrix FORMAT FIELD SYMMETRY\", found \"%%MatrixMarket matrix "
+     "coordinate general\""},
+    {"1 1 1\n1 1 1\n",
+     "1: expected \"%%MatrixMarket matrix FORMAT FIELD SYMMETRY\", found \"1 1 1\""},
+    {"%%MatrixMarket vector array real general\n",
+     "1: the object \"vector\" is not supported, only \"matrix\" is", ErrorCode::not_supported},
+    {header("list real general"), "1: the format must be coordinate or array, found \"list\""},
+    {header("coordinate quad general"),
+     "1: the field must be real, integer, pattern or complex, found \"quad\""},
+    {header("coordinate real lower"),
+     "1: the symmetry must be general, symmetric, skew-symmetric or hermitian, found \"lower\""},
+    {header("array complex hermitian"), "1: complex matrices are not supported yet",
+     ErrorCode::not_supported},
+    {header("array pattern general"),
+     "1: an array has values; a pattern must have the format coordinate"},
+    {header("coordinate pattern skew-symmetric"),
+     "1: a pattern cannot be skew-symmetric, since its values are 1"},
+    {real_header + "% c\n", "2: the file ends before the line with the dimensions"},
+    {real_header + "\n2 2\n",
+     "3: expected the numbers of rows, columns and entries, found \"2 2\""},
+    {real_header + "2 -2 1\n",
+     "2: expected the numbers of rows, columns and entries, found \"2 -2 1\""},
+    {real_header + "2 2 1e3\n",
+     "2: expected the numbers of rows, columns and entries, found \"2 2 1e3\""},
+    {header("array real general") + "2 2 4\n",
+     "2: expected the numbers of rows and columns, found \"2 2 4\""},
+    {real_header + "2147483648 1 0\n",
+     "2: 2147483648 x 1: dimensions above 2147483647 are not supported", ErrorCode::not_supported},
+    {header("coordinate real symmetric") + "2 3 0\n",
+     "2: 2 x 3: a symmetric matrix must be square"},
+    {real_header + "2 3 1\n\n0 1 5\n", "4: expected a row from 1 to 2, found \"0 1 5\""},
+    {real_header + "2 3 1\n3 1 5\n", "3: expected a row from 1 to 2, found \"3 1 5\""},
+    {real_header + "2 3 1\n-1 1 5\n", "3: expected a row from 1 to 2, found \"-1 1 5\""},
+    {real_header + "2 3 1\n99999999999999999999 1 5\n",
+     "3: expected a row from 1 to 2, found \"99999999999999999999 1 5\""},
+    {real_header + "2 3 1\n1.0 1 5\n", "3: expected a row from 1 to 2, found \"1.0 1 5\""},
+    {real_header + "2 3 1\n2 4 5\n",
+     "3: expected a column from 1 to 3 after the row, found \"2 4 5\""},
+    {real_header + "2 3 1\n2\n2 5\n",
+     "3: expected a column from 1 to 3 after the row, found \"2\""},
+    {real_header + "2 3 1\n2 3\n",
+     "3: expected a real number in the range of double, found \"2 3\""},
+    {real_header + "2 3 1\n2 3 five\n",
+     "3: expected a real number in the range of double, found \"2 3 five\""},
+    {real_header + "2 3 1\n2 3 5 6\n", "3: expected nothing behind the value, found \"2 3 5 6\""},
+    {header("coordinate pattern general") + "2 3 1\n2 3 5\n",
+     "3: expected nothing behind the column, found \"2 3 5\""},
+    {header("array real general") + "1 2\n1 2\n", "3: expected one value a line, found \"1 2\""},
+    {header("coordinate real skew-symmetric") + "2 2 2\n2 1 4\n2 2 1\n",
+     "4: the diagonal of a skew-symmetric matrix must be zero, found \"2 2 1\""},
+    {real_header + "2 3 3\n% c\n1 1 1\n1 2 1\n",
+     "5: the file ends after 2 of the 3 entries that line 2 announces"},
+    {real_header + "2 3 1\n% c\n1 1 1\n% c\n1 2 1\n",
+     "6: more than the 1 entries that line 2 announces"},
+    {real_header + "1000000000 1000000000 5000000000000\n1 1 1\n",
+     "3: the file ends after 1 of the 5000000000000 entries that line 2 announces"},
+    {header("array real general") + "2147483647 2147483647\n1\n",
+     "3: the file ends after 1 of the 4611686014132420609 entries that line 2 announces"}};
+}  // namespace
+
 TEST_CASE("a malformed file is refused with its line and with what was expected") {
-  const std::string real = header("coordinate real general");
-  const struct {
-    std::string text;
-    std::string message;
-    ErrorCode code = ErrorCode::bad_input;
-  } cases[] = {
-      {"", "1: the file is empty; expected \"%%MatrixMarket matrix\""},
-      {"%%MatrixMarket matrix coordinate general\n1 1 0\n",
-       "1: expected \"%%MatrixMarket matrix FORMAT FIELD SYMMETRY\", found \"%%MatrixMarket matrix "
-       "coordinate general\""},
-      {"1 1 1\n1 1 1\n",
-       "1: expected \"%%MatrixMarket matrix FORMAT FIELD SYMMETRY\", found \"1 1 1\""},
-      {"%%MatrixMarket vector array real general\n",
-       "1: the object \"vector\" is not supported, only \"matrix\" is", ErrorCode::not_supported},
-      {header("list real general"), "1: the format must be coordinate or array, found \"list\""},
-      {header("coordinate quad general"),
-       "1: the field must be real, integer, pattern or complex, found \"quad\""},
-      {header("coordinate real lower"),
-       "1: the symmetry must be general, symmetric, skew-symmetric or hermitian, found \"lower\""},
-      {header("array complex hermitian"), "1: complex matrices are not supported yet",
-       ErrorCode::not_supported},
-      {header("array pattern general"),
-       "1: an array has values; a pattern must have the format coordinate"},
-      {header("coordinate pattern skew-symmetric"),
-       "1: a pattern cannot be skew-symmetric, since its values are 1"},
-      {real + "% c\n", "2: the file ends before the line with the dimensions"},
-      {real + "\n2 2\n", "3: expected the numbers of rows, columns and entries, found \"2 2\""},
-      {real + "2 -2 1\n", "2: expected the numbers of rows, columns and entries, found \"2 -2 1\""},
-      {real + "2 2 1e3\n",
-       "2: expected the numbers of rows, columns and entries, found \"2 2 1e3\""},
-      {header("array real general") + "2 2 4\n",
-       "2: expected the numbers of rows and columns, found \"2 2 4\""},
-      {real + "2147483648 1 0\n",
-       "2: 2147483648 x 1: dimensions above 2147483647 are not supported",
-       ErrorCode::not_supported},
-      {header("coordinate real symmetric") + "2 3 0\n",
-       "2: 2 x 3: a symmetric matrix must be square"},
-      {real + "2 3 1\n\n0 1 5\n", "4: expected a row from 1 to 2, found \"0 1 5\""},
-      {real + "2 3 1\n3 1 5\n", "3: expected a row from 1 to 2, found \"3 1 5\""},
-      {real + "2 3 1\n-1 1 5\n", "3: expected a row from 1 to 2, found \"-1 1 5\""},
-      {real + "2 3 1\n99999999999999999999 1 5\n",
-       "3: expected a row from 1 to 2, found \"99999999999999999999 1 5\""},
-      {real + "2 3 1\n1.0 1 5\n", "3: expected a row from 1 to 2, found \"1.0 1 5\""},
-      {real + "2 3 1\n2 4 5\n", "3: expected a column from 1 to 3 after the row, found \"2 4 5\""},
-      {real + "2 3 1\n2\n2 5\n", "3: expected a column from 1 to 3 after the row, found \"2\""},
-      {real + "2 3 1\n2 3\n", "3: expected a real number in the range of double, found \"2 3\""},
-      {real + "2 3 1\n2 3 five\n",
-       "3: expected a real number in the range of double, found \"2 3 five\""},
-      {real + "2 3 1\n2 3 5 6\n", "3: expected nothing behind the value, found \"2 3 5 6\""},
-      {header("coordinate pattern general") + "2 3 1\n2 3 5\n",
-       "3: expected nothing behind the column, found \"2 3 5\""},
-      {header("array real general") + "1 2\n1 2\n", "3: expected one value a line, found \"1 2\""},
-      {header("coordinate real skew-symmetric") + "2 2 2\n2 1 4\n2 2 1\n",
-       "4: the diagonal of a skew-symmetric matrix must be zero, found \"2 2 1\""},
-      {real + "2 3 3\n% c\n1 1 1\n1 2 1\n",
-       "5: the file ends after 2 of the 3 entries that line 2 announces"},
-      {real + "2 3 1\n% c\n1 1 1\n% c\n1 2 1\n",
-       "6: more than the 1 entries that line 2 announces"},
-      {real + "1000000000 1000000000 5000000000000\n1 1 1\n",
-       "3: the file ends after 1 of the 5000000000000 entries that line 2 announces"},
-      {header("array real general") + "2147483647 2147483647\n1\n",
-       "3: the file ends after 1 of the 4611686014132420609 entries that line 2 announces"}};
-  for (const auto& [text, message, code] : cases) {
+  for (const auto& [text, message, code] : malformed) {
     CAPTURE(text);
     const auto error = error_of([&, &t = text] { read(t); });
     REQUIRE(error);
