@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Recognising files and choosing their reader.
+#include <tansolve/codec/error.hpp>
+#include <tansolve/codec/files.hpp>
+#include <tansolve/codec/harwell_boeing.hpp>
+#include <tansolve/codec/input_file.hpp>
+#include <tansolve/codec/matrix_market.hpp>
+#include <tansolve/codec/matrix_market_entries.hpp>
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <utility>
+
+namespace tansolve {
+namespace {
+
+constexpr std::string_view container_magic = "\x89TANS\r\n\x1a";
+/// Enough for three lines of any header.
+constexpr std::size_t prefix_bytes = 65536;
+
+FileKind kind_of(const InputFile& file) {
+  const std::string_view text = file.text().substr(0, prefix_bytes);
+  if (text.starts_with(container_magic)) return FileKind::container;
+  if (detail::is_matrix_market(text)) return FileKind::matrix_market;
+  if (detail::is_harwell_boeing(text)) return FileKind::harwell_boeing;
+  throw Error(ErrorCode::bad_input,
+              fmt::format("{}: not a matrix file; readable are Matrix Market, Harwell-Boeing and "
+                          "Rutherford-Boeing files (each also gzip-compressed), and tansolve "
+                          "containers",
+                          file.name()));
+}
+
+}  // namespace
+
+FileKind recognise(const std::filesystem::path& path) {
+  return kind_of(InputFile(path, prefix_bytes));
+}
+
+Csr<double> read_matrix(const std::filesystem::path& path, Duplicates duplicates) {
+  InputFile file(path);
+  switch (kind_of(file)) {
+    case FileKind::matrix_market:
+      return read_matrix_market(std::move(file), duplicates);
+    case FileKind::harwell_boeing:
+      return read_harwell_boeing(file, duplicates).matrix;
+    case FileKind::container:
+      break;
+  }
+  throw Error(ErrorCode::bad_input,
+              fmt::format("{}: a compressed matrix where a text file is expected", file.name()));
+}
+
+}  // namespace tansolve

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Any matrix file, by what it contains rather than by its name.
+#pragma once
+
+#include <tansolve/codec/csr.hpp>
+
+#include <filesystem>
+
+namespace tansolve {
+
+enum class FileKind { matrix_market, harwell_boeing, container };
+
+/// What the file is, from its first bytes (after decompression, if it is gzip data). Throws Error:
+/// io when it cannot be read, bad_input when it is none of these.
+FileKind recognise(const std::filesystem::path& path);
+
+/// Reads a matrix from a text file of either kind. Throws Error as read_matrix_market and
+/// read_harwell_boeing do; a container is bad_input.
+Csr<double> read_matrix(const std::filesystem::path& path, Duplicates duplicates = Duplicates::sum);
+
+}  // namespace tansolve
