@@ -257,6 +257,11 @@ StorageBytes CompressedMatrix<T>::storage() const {
 }
 
 template <class T>
+void CompressedMatrix<T>::for_each_nonzero(const Visit& visit, int threads) const {
+  if (nnz() > 0) decode_all(*this, threads, visit);
+}
+
+template <class T>
 Csr<T> CompressedMatrix<T>::decode(int threads) const {
   std::vector<std::int64_t> offsets(rows() + 1, 0);
   for (std::int64_t i = 0; i < rows(); ++i) offsets[i + 1] = offsets[i] + parts_.row_lengths[i];

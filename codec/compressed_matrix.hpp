@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -116,6 +117,12 @@ class CompressedMatrix {
   /// Segments of each lane of a slice.
   std::array<std::int64_t, warp_size> lane_segments(std::int64_t slice) const;
   StorageBytes storage() const;
+
+  /// Calls visit(row, position in the row, column, value) for every nonzero, by the reference
+  /// decoder: the nonzeros of a row in their order, the rows of a slice interleaved, slices on
+  /// `threads` threads.
+  using Visit = std::function<void(std::int64_t, std::uint32_t, std::uint32_t, T)>;
+  void for_each_nonzero(const Visit& visit, int threads = 0) const;
 
   /// What was encoded, bit for bit, by the reference decoder.
   Csr<T> decode(int threads = 0) const;

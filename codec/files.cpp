@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Recognising files and choosing their reader.
+#include <tansolve/codec/container.hpp>
 #include <tansolve/codec/error.hpp>
 #include <tansolve/codec/files.hpp>
 #include <tansolve/codec/harwell_boeing.hpp>
@@ -15,7 +16,6 @@
 namespace tansolve {
 namespace {
 
-constexpr std::string_view container_magic = "\x89TANS\r\n\x1a";
 /// Enough for three lines of any header.
 constexpr std::size_t prefix_bytes = 65536;
 

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Containers to and from bytes. Paragraph numbers refer to FORMAT.md.
+#include <tansolve/codec/container.hpp>
+#include <tansolve/codec/error.hpp>
+#include <tansolve/codec/input_file.hpp>
+#include <tansolve/codec/output_file.hpp>
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <type_traits>
+
+namespace tansolve {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "containers are little-endian");
+
+constexpr std::uint32_t format_version = 1;
+
+/// 4.1
+struct Header {
+  char magic[8];
+  std::uint32_t version;
+  std::uint32_t sections;
+  std::uint64_t file_bytes;
+  std::int64_t rows;
+  std::int64_t cols;
+  std::int64_t nnz;
+  std::uint8_t value_bytes;
+  std::uint8_t coding;
+  std::uint8_t row_ends;
+  std::uint8_t row_length_bytes;
+  std::uint32_t rows_per_lane;
+  std::uint32_t constant_row_length;
+  std::uint32_t section_table_crc;
+  std::uint32_t reserved;
+  std::uint32_t header_crc;  ///< of the bytes before it
+};
+static_assert(sizeof(Header) == 72 && offsetof(Header, header_crc) == 68);
+
+/// 4.2
+struct Section {
+  std::uint32_t kind;
+  std::uint32_t crc;
+  std::uint64_t offset;
+  std::uint64_t bytes;
+};
+static_assert(sizeof(Section) == 24);
+
+enum SectionKind : std::uint32_t { tables, row_lengths, slice_offsets, words, section_kinds };
+constexpr std::array<std::string_view, section_kinds> section_names = {"tables", "row lengths",
+                                                                       "slice offsets", "words"};
+
+constexpr std::uint64_t alignment = 64;
+constexpr std::uint64_t aligned(std::uint64_t offset) {
+  return (offset + alignment - 1) / alignment * alignment;
+}
+
+std::uint32_t crc_of(const void* data, std::size_t bytes) {
+  return static_cast<std::uint32_t>(crc32_z(0, static_cast<const Bytef*>(data), bytes));
+}
+
+template <class U>
+void put(std::string& out, const U* data, std::size_t count) {
+  out.append(reinterpret_cast<const char*>(data), count * sizeof(U));
+}
+
+/// 4.3
+template <class T>
+std::string tables_section(const CompressedMatrix<T>& matrix) {
+  std::string out;
+  for (const auto& [code, deltas, values] : matrix.parts().tables) {
+    const std::uint32_t head[2] = {static_cast<std::uint32_t>(code.slots.size()),
+                                   code.escape != CodingTable::no_escape ? 1u : 0u};
+    put(out, head, 2);
+    const std::vector<std::uint16_t> slots(code.slots.begin(), code.slots.end());
+    put(out, slots.data(), slots.size());
+    put(out, deltas.data(), deltas.size());
+    put(out, values.data(), values.size());
+  }
+  return out;
+}
+
+/// Takes arrays from a section, in order.
+class SectionReader {
+ public:
+  SectionReader(std::string_view bytes, std::string what) : rest_(bytes), what_(std::move(what)) {}
+
+  template <class U>
+  std::vector<U> take(std::uint64_t count) {
+    if (count > rest_.size() / sizeof(U))
+      throw Error(ErrorCode::bad_input, fmt::format("{}: {} elements of {} bytes in {} bytes",
+                                                    what_, count, sizeof(U), rest_.size()));
+    std::vector<U> array(count);
+    if (count > 0) std::memcpy(array.data(), rest_.data(), count * sizeof(U));
+    rest_.remove_prefix(count * sizeof(U));
+    return array;
+  }
+
+  template <class U>
+  std::vector<U> take_all() {
+    auto array = take<U>(rest_.size() / sizeof(U));
+    finish();
+    return array;
+  }
+
+  void finish() const {
+    if (!rest_.empty())
+      throw Error(ErrorCode::bad_input, fmt::format("{}: {} bytes left over", what_, rest_.size()));
+  }
+
+ private:
+  std::string_view rest_;
+  std::string what_;
+};
+
+template <class T>
+std::vector<SymbolTable<T>> read_tables(SectionReader reader, Coding coding) {
+  std::vector<SymbolTable<T>> tables(traits(coding).tables);
+  for (std::size_t t = 0; t < tables.size(); ++t) {
+    const bool delta = tables.size() == 1 || t == 0, value = tables.size() == 1 || t == 1;
+    const auto head = reader.template take<std::uint32_t>(2);
+    const std::uint32_t symbols = head[0], escapes = head[1];
+    if (escapes > 1 || symbols <= escapes)
+      throw Error(ErrorCode::bad_input,
+                  fmt::format("table {}: {} symbols, {} escapes", t, symbols, escapes));
+    const auto slots = reader.template take<std::uint16_t>(symbols);
+    const std::uint32_t coded = symbols - escapes;
+    if (delta) tables[t].deltas = reader.template take<std::uint32_t>(coded);
+    if (value) tables[t].values = reader.template take<T>(coded);
+    tables[t].code = CodingTable(
+        {slots.begin(), slots.end()}, escapes == 1 ? coded : CodingTable::no_escape,
+        (delta ? 1 : 0) + (value ? static_cast<int>(sizeof(T)) / 4 : 0), traits(coding).geometry);
+  }
+  reader.finish();
+  return tables;
+}
+
+/// The header and section table of a file, checked against the file and each other.
+struct Layout {
+  Header header;
+  std::array<Section, section_kinds> sections;
+
+  explicit Layout(std::string_view file);
+};
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw Error(ErrorCode::bad_input, what);
+}
+
+Layout::Layout(std::string_view file) {
+  constexpr std::size_t table_end = sizeof(Header) + sizeof sections;
+  if (!file.starts_with(container_magic)) refuse("not a tansolve container");
+  if (file.size() < table_end)
+    refuse(fmt::format("{} bytes, a container has at least {}", file.size(), table_end));
+  std::memcpy(&header, file.data(), sizeof header);
+  if (header.version != format_version)
+    refuse(fmt::format("format version {}; this build reads version {}", header.version,
+                       format_version));
+  if (header.header_crc != crc_of(file.data(), offsetof(Header, header_crc)))
+    refuse("header: wrong checksum");
+  if (header.file_bytes != file.size())
+    refuse(fmt::format("{} bytes where the header says {}", file.size(), header.file_bytes));
+  if (header.sections != section_kinds || header.reserved != 0)
+    refuse(fmt::format("header: {} sections, reserved field {}", header.sections, header.reserved));
+  std::memcpy(sections.data(), file.data() + sizeof header, sizeof sections);
+  if (header.section_table_crc != crc_of(sections.data(), sizeof sections))
+    refuse("section table: wrong checksum");
+
+  std::uint64_t end = table_end;
+  for (std::uint32_t kind = 0; kind < section_kinds; ++kind) {
+    const auto& [found, crc, offset, bytes] = sections[kind];
+    const std::string_view name = section_names[kind];
+    if (found != kind || offset != aligned(end) || offset > file.size() ||
+        bytes > file.size() - offset)
+      refuse(fmt::format("section {}: kind {} of {} bytes at {}", name, found, bytes, offset));
+    if (file.substr(end, offset - end).find_first_not_of('\0') != std::string_view::npos)
+      refuse(fmt::format("section {}: bytes before it are not zero", name));
+    if (crc != crc_of(file.data() + offset, bytes))
+      refuse(fmt::format("section {}: wrong checksum", name));
+    end = offset + bytes;
+  }
+  if (end != file.size()) refuse(fmt::format("{} bytes after the last section", file.size() - end));
+}
+
+template <class T>
+CompressedMatrix<T> read_matrix_parts(std::string_view file, const Layout& layout, int threads) {
+  const Header& header = layout.header;
+  const auto section = [&](SectionKind kind) {
+    const auto& [found, crc, offset, bytes] = layout.sections[kind];
+    return SectionReader(file.substr(offset, bytes),
+                         fmt::format("section {}", section_names[kind]));
+  };
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  if (header.rows < 0 || header.rows > most) refuse(fmt::format("{} rows", header.rows));
+  if (header.coding >= all_codings.size()) refuse(fmt::format("unknown coding {}", header.coding));
+  if (header.rows_per_lane < 1 ||
+      header.rows_per_lane > static_cast<std::uint32_t>(max_rows_per_lane))
+    refuse(fmt::format("{} rows a lane", header.rows_per_lane));
+
+  CompressedParts<T> parts;
+  parts.rows = header.rows;
+  parts.cols = header.cols;
+  parts.nnz = header.nnz;
+  parts.plan = {static_cast<Coding>(header.coding), static_cast<int>(header.rows_per_lane),
+                static_cast<RowEnds>(header.row_ends)};
+  if (header.nnz == 0)
+    section(tables).finish();
+  else
+    parts.tables = read_tables<T>(section(tables), parts.plan.coding);
+  parts.row_lengths = RowLengths(header.rows, header.row_length_bytes, header.constant_row_length,
+                                 section(row_lengths).template take_all<std::uint8_t>());
+  parts.slice_offsets = section(slice_offsets).template take_all<std::uint64_t>();
+  parts.words = section(words).template take_all<std::uint32_t>();
+  return CompressedMatrix<T>(std::move(parts), threads);
+}
+
+}  // namespace
+
+template <class T>
+void save_container(const std::filesystem::path& path, const CompressedMatrix<T>& matrix) {
+  const auto& parts = matrix.parts();
+  const std::string table_bytes = tables_section(matrix);
+  struct Piece {
+    const void* data;
+    std::uint64_t bytes;
+  };
+  const std::array<Piece, section_kinds> pieces = {{
+      {table_bytes.data(), table_bytes.size()},
+      {parts.row_lengths.bytes().data(), parts.row_lengths.bytes().size()},
+      {parts.slice_offsets.data(), 8 * parts.slice_offsets.size()},
+      {parts.words.data(), 4 * parts.words.size()},
+  }};
+  std::array<Section, section_kinds> sections{};
+  std::uint64_t end = sizeof(Header) + sizeof sections;
+  for (std::uint32_t kind = 0; kind < section_kinds; ++kind) {
+    const auto& [data, bytes] = pieces[kind];
+    sections[kind] = {kind, crc_of(data, bytes), aligned(end), bytes};
+    end = sections[kind].offset + bytes;
+  }
+  Header header{};
+  std::memcpy(header.magic, container_magic.data(), sizeof header.magic);
+  header.version = format_version;
+  header.sections = section_kinds;
+  header.file_bytes = end;
+  header.rows = parts.rows;
+  header.cols = parts.cols;
+  header.nnz = parts.nnz;
+  header.value_bytes = sizeof(T);
+  header.coding = static_cast<std::uint8_t>(parts.plan.coding);
+  header.row_ends = static_cast<std::uint8_t>(parts.plan.row_ends);
+  header.row_length_bytes = static_cast<std::uint8_t>(parts.row_lengths.width());
+  header.rows_per_lane = static_cast<std::uint32_t>(parts.plan.rows_per_lane);
+  header.constant_row_length = parts.row_lengths.constant();
+  header.section_table_crc = crc_of(sections.data(), sizeof sections);
+  header.header_crc = crc_of(&header, offsetof(Header, header_crc));
+
+  OutputFile file(path);
+  file.write(&header, sizeof header);
+  file.write(sections.data(), sizeof sections);
+  std::uint64_t written = sizeof(Header) + sizeof sections;
+  for (std::uint32_t kind = 0; kind < section_kinds; ++kind) {
+    file.write(std::string(sections[kind].offset - written, '\0'));
+    file.write(pieces[kind].data, pieces[kind].bytes);
+    written = sections[kind].offset + pieces[kind].bytes;
+  }
+  file.commit();
+}
+
+AnyCompressedMatrix parse_container(std::string_view bytes, const std::string& name, int threads) {
+  try {
+    const Layout layout(bytes);
+    switch (layout.header.value_bytes) {
+      case 8:
+        return read_matrix_parts<double>(bytes, layout, threads);
+      case 4:
+        return read_matrix_parts<float>(bytes, layout, threads);
+      default:
+        refuse(fmt::format("values of {} bytes", layout.header.value_bytes));
+    }
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("{}: {}", name, error.what()));
+  }
+}
+
+AnyCompressedMatrix load_container(const std::filesystem::path& path, int threads) {
+  const InputFile file(path);
+  return parse_container(file.text(), file.name(), threads);
+}
+
+template void save_container(const std::filesystem::path&, const CompressedMatrix<double>&);
+template void save_container(const std::filesystem::path&, const CompressedMatrix<float>&);
+
+}  // namespace tansolve

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The cost model: bytes from the histogram, time from what was measured on the host.
+#include <tansolve/codec/encode.hpp>
+#include <tansolve/codec/error.hpp>
+#include <tansolve/codec/planner.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace tansolve {
+namespace {
+
+/// Nanoseconds a nonzero on one core (AMD Zen 2 at about 3 GHz, AVX2): to recover the words of a
+/// segment, and to multiply where eight rows go in step and where each goes its own way.
+struct HostCost {
+  double recover;
+  double step;
+  double walk;
+};
+constexpr std::array<HostCost, all_codings.size()> host_costs = {{
+    {5.0, 0.8, 2.6},   // paper
+    {2.6, 0.7, 2.4},   // joint
+    {1.3, 0.7, 2.2},   // byte
+    {0.1, 0.7, 2.2},   // fixed8
+    {0.15, 0.8, 2.3},  // fixed12
+    {0.2, 0.9, 2.4},   // fixed16
+}};
+/// What an escape takes longer than a look-up.
+constexpr double escape_nanoseconds = 6;
+/// Bytes a nanosecond that one core streams from memory, and the least time of a CSR nonzero.
+constexpr double core_bandwidth = 9;
+constexpr double csr_least_nanoseconds = 0.9;
+
+/// Slices that keep a large GPU's warps busy (132 multiprocessors of 32 warps), and threads
+/// balanced.
+constexpr std::int64_t slices_for_time = 4224, slices_for_memory = 256;
+constexpr int most_rows_per_lane = 16;
+
+int choose_rows_per_lane(std::int64_t rows, Objective objective) {
+  const std::int64_t slices = objective == Objective::time ? slices_for_time : slices_for_memory;
+  int rows_per_lane = 1;
+  while (2 * rows_per_lane <= most_rows_per_lane &&
+         rows / (2 * rows_per_lane * warp_size) >= slices)
+    rows_per_lane *= 2;
+  return rows_per_lane;
+}
+
+/// Share of the nonzeros in groups of eight consecutive rows that have the same pairs throughout,
+/// on a sample of groups.
+template <class T>
+double share_in_step(const Csr<T>& matrix) {
+  constexpr std::int64_t group = 8, sample = 4096;
+  const auto offsets = matrix.offsets();
+  const auto columns = matrix.columns();
+  const auto values = matrix.values();
+  const std::int64_t groups = matrix.rows() / group;
+  double all = 0, alike = 0;
+  for (std::int64_t g = 0; g < groups; g += std::max<std::int64_t>(1, groups / sample)) {
+    const std::int64_t row = g * group, first = offsets[row], length = matrix.row_nnz(row);
+    bool same = length > 0;
+    for (std::int64_t j = 1; j < group && same; ++j) {
+      same = matrix.row_nnz(row + j) == length;
+      const std::int64_t other = offsets[row + j];
+      for (std::int64_t k = 0; k < length && same; ++k)
+        same = columns[other + k] == columns[first + k] + j &&
+               value_bits(values[other + k]) == value_bits(values[first + k]);
+    }
+    const auto nonzeros = static_cast<double>(offsets[row + group] - first);
+    all += nonzeros;
+    if (same) alike += nonzeros;
+  }
+  return all == 0 ? 0 : alike / all;
+}
+
+/// Coded bits and escapes of one table for all nonzeros.
+struct TableCost {
+  double bits = 0;
+  double escapes = 0;
+  double padding_bits = 0;  ///< of one padding symbol
+};
+
+template <class T>
+TableCost cost_of(const SymbolTable<T>& table, const std::vector<PairCount>& counts, int k,
+                  double scale, double total) {
+  const auto& slots = table.code.slots;
+  const std::size_t coded = std::max(table.deltas.size(), table.values.size());
+  TableCost cost;
+  double counted = 0;
+  for (std::size_t s = 0; s < coded; ++s) {
+    const double count = static_cast<double>(counts[s].count) * scale;
+    cost.bits += count * (k - std::log2(slots[s]));
+    counted += count;
+  }
+  if (table.code.escape != CodingTable::no_escape) {
+    cost.escapes = total - counted;
+    cost.bits += cost.escapes * (k - std::log2(slots[coded]) + 32 * table.code.raw_words);
+  }
+  cost.padding_bits = k - std::log2(slots[table.code.padding]);
+  return cost;
+}
+
+template <class T>
+double padding_symbols(const Csr<T>& matrix, const Plan& plan) {
+  const auto& [coding, name, geometry, tables] = traits(plan.coding);
+  const std::int64_t lanes = (matrix.rows() + plan.rows_per_lane - 1) / plan.rows_per_lane;
+  if (plan.row_ends == RowEnds::crossing) return static_cast<double>(lanes) * (geometry.l - 1) / 2;
+  std::int64_t symbols = 0;
+  for (std::int64_t i = 0; i < matrix.rows(); ++i)
+    symbols += (geometry.l - matrix.row_nnz(i) * tables % geometry.l) % geometry.l;
+  return static_cast<double>(symbols);
+}
+
+template <class T>
+Candidate predict(const Csr<T>& matrix, const Histogram& histogram, const Plan& plan,
+                  double in_step) {
+  const auto& [coding, name, geometry, tables] = traits(plan.coding);
+  const auto nnz = static_cast<double>(matrix.nnz());
+  const double scale = histogram.total == 0 ? 0 : nnz / static_cast<double>(histogram.total);
+  const auto symbol_tables = build_tables<T>(histogram, plan.coding);
+
+  Candidate candidate{.plan = plan};
+  double bits = 0, padding_bits = 0;
+  for (std::size_t t = 0; t < symbol_tables.size(); ++t) {
+    const auto& counts = tables == 1 ? histogram.pairs
+                         : t == 0    ? histogram.deltas
+                                     : histogram.values;
+    const TableCost cost = cost_of(symbol_tables[t], counts, geometry.k, scale, nnz);
+    bits += cost.bits;
+    candidate.escapes += cost.escapes;
+    padding_bits += cost.padding_bits / tables;
+    candidate.bytes += static_cast<double>(2 * symbol_tables[t].code.slots.size() +
+                                           4 * symbol_tables[t].deltas.size() +
+                                           sizeof(T) * symbol_tables[t].values.size());
+  }
+  bits += padding_symbols(matrix, plan) * padding_bits;
+  // A lane loses the digits of its last segment, k bits a symbol being read there, and half a word.
+  const double lanes = std::ceil(static_cast<double>(matrix.rows()) / plan.rows_per_lane);
+  const double bits_a_symbol = nnz == 0 ? 0 : bits / (nnz * tables);
+  if (geometry.f > 0 && nnz > 0)
+    bits += lanes * (geometry.l * std::max(0.0, geometry.k - bits_a_symbol) + 16);
+  candidate.bytes += bits / 8 + lanes / warp_size * 8 +
+                     static_cast<double>(RowLengths(matrix.offsets()).bytes().size());
+
+  const HostCost& cost = host_costs[static_cast<std::size_t>(plan.coding)];
+  candidate.nanoseconds =
+      std::max(candidate.bytes / core_bandwidth,
+               nnz * (cost.recover + in_step * cost.step + (1 - in_step) * cost.walk) +
+                   candidate.escapes * escape_nanoseconds);
+  return candidate;
+}
+
+std::string reason_for(const PlanChoice& choice, const PlanRequest& request) {
+  const CodingTraits& coding = traits(choice.chosen.plan.coding);
+  if (request.coding) return fmt::format("{} was asked for", coding.name);
+  const bool time = request.objective == Objective::time;
+  return fmt::format("{} is predicted to take the {}: {:.3g} {} against {:.3g} of CSR", coding.name,
+                     time ? "least time" : "fewest bytes",
+                     time ? choice.chosen.nanoseconds * 1e-6 : choice.chosen.bytes * 1e-6,
+                     time ? "ms a product on one core" : "MB",
+                     time ? choice.csr_nanoseconds * 1e-6 : choice.csr_bytes * 1e-6);
+}
+
+}  // namespace
+
+template <class T>
+PlanChoice choose_plan(const Csr<T>& matrix, const Histogram& histogram,
+                       const PlanRequest& request) {
+  if (request.rows_per_lane &&
+      (*request.rows_per_lane < 1 || *request.rows_per_lane > max_rows_per_lane))
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("rows per lane: {} is not within 1 to {}", *request.rows_per_lane,
+                            max_rows_per_lane));
+  const bool time = request.objective == Objective::time;
+  const double in_step = share_in_step(matrix);
+  PlanChoice choice;
+  for (const CodingTraits& coding : all_codings) {
+    if (request.coding && *request.coding != coding.coding) continue;
+    const Plan plan = {
+        .coding = coding.coding,
+        .rows_per_lane =
+            request.rows_per_lane.value_or(choose_rows_per_lane(matrix.rows(), request.objective)),
+        .row_ends = request.row_ends.value_or(time ? RowEnds::aligned : RowEnds::crossing)};
+    choice.considered.push_back(predict(matrix, histogram, plan, in_step));
+  }
+  std::stable_sort(choice.considered.begin(), choice.considered.end(),
+                   [&](const Candidate& a, const Candidate& b) {
+                     return time ? a.nanoseconds < b.nanoseconds : a.bytes < b.bytes;
+                   });
+  choice.chosen = choice.considered.front();
+  choice.csr_bytes = static_cast<double>(standard_bytes(matrix).csr);
+  choice.csr_nanoseconds = std::max(choice.csr_bytes / core_bandwidth,
+                                    static_cast<double>(matrix.nnz()) * csr_least_nanoseconds);
+  choice.compression_pays = time ? choice.chosen.nanoseconds < choice.csr_nanoseconds
+                                 : choice.chosen.bytes < choice.csr_bytes;
+  choice.reason = reason_for(choice, request);
+  return choice;
+}
+
+Coding parse_coding(const std::string& name) {
+  std::string known;
+  for (const CodingTraits& coding : all_codings) {
+    if (coding.name == name) return coding.coding;
+    known += (known.empty() ? "" : ", ") + std::string(coding.name);
+  }
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("geometry \"{}\": unknown, there are {}", name, known));
+}
+
+template PlanChoice choose_plan(const Csr<double>&, const Histogram&, const PlanRequest&);
+template PlanChoice choose_plan(const Csr<float>&, const Histogram&, const PlanRequest&);
+
+}  // namespace tansolve

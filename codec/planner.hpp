@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which plan to encode a matrix by: predicted bytes and time of every candidate.
+#pragma once
+
+#include <tansolve/codec/csr.hpp>
+#include <tansolve/codec/histogram.hpp>
+#include <tansolve/codec/plan.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tansolve {
+
+/// What the plan shall save.
+enum class Objective { time, memory };
+
+/// What is asked for; parts that are given are forced.
+struct PlanRequest {
+  Objective objective = Objective::time;
+  std::optional<Coding> coding = {};
+  std::optional<int> rows_per_lane = {};
+  std::optional<RowEnds> row_ends = {};
+};
+
+/// A plan and what the model predicts for it.
+struct Candidate {
+  Plan plan;
+  double bytes = 0;        ///< of the compressed matrix
+  double nanoseconds = 0;  ///< of one product on one core of the host
+  double escapes = 0;      ///< nonzeros that escape
+};
+
+struct PlanChoice {
+  Candidate chosen;
+  std::vector<Candidate> considered;  ///< one a coding, best first; chosen is the first
+  double csr_bytes = 0;
+  double csr_nanoseconds = 0;
+  bool compression_pays = false;  ///< by the objective, against CSR
+  std::string reason;             ///< one sentence
+};
+
+/// Chooses among all codings by the objective. Bytes follow from the histogram (within a few
+/// percent: coded bits, padding, row lengths, offsets, tables, and the mean loss at the end of a
+/// lane), time from a cost a nonzero and coding that was measured on the host. Deterministic.
+/// Throws Error(invalid_argument) for a forced rows_per_lane out of range.
+template <class T>
+PlanChoice choose_plan(const Csr<T>& matrix, const Histogram& histogram,
+                       const PlanRequest& request = {});
+
+/// "paper", ... to its coding; throws Error(invalid_argument) listing the names.
+Coding parse_coding(const std::string& name);
+
+}  // namespace tansolve

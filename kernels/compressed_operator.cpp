@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The compressed operator on the host, and on the backend that checks it.
+#include <tansolve/kernels/compressed_operator.hpp>
+#include <tansolve/kernels/contract.hpp>
+#include <tansolve/kernels/host/fused_product.hpp>
+#include <tansolve/kernels/reference/decode_product.hpp>
+
+#include <algorithm>
+
+namespace tansolve {
+namespace {
+
+/// About so many words a task: some 50 us of decoding, enough to hide what a task costs.
+constexpr std::uint64_t task_words = 1 << 13;
+
+/// First slices of tasks with about equal numbers of words, and then slices().
+template <class T>
+std::vector<std::int64_t> slice_tasks(const CompressedMatrix<T>& matrix) {
+  const auto& offsets = matrix.parts().slice_offsets;
+  std::vector<std::int64_t> firsts = {0};
+  for (std::int64_t s = 1; s < matrix.slices(); ++s)
+    if (offsets[s] - offsets[firsts.back()] >= task_words || s - firsts.back() >= 1024)
+      firsts.push_back(s);
+  firsts.push_back(matrix.slices());
+  return firsts;
+}
+
+}  // namespace
+
+template <class T, class B>
+struct CompressedOperator<T, B>::Prepared {
+  Prepared(const CompressedMatrix<T>& matrix, const std::string& isa)
+      : tables(matrix),
+        kernel(detail::fused_kernel<T>(matrix.plan().coding, tables.escapes, isa)),
+        tasks(slice_tasks(matrix)) {}
+
+  detail::SlotTables<T> tables;
+  detail::FusedKernel<T> kernel;
+  std::vector<std::int64_t> tasks;
+};
+
+template <class T, class B>
+CompressedOperator<T, B>::CompressedOperator(Context<B>& context, const CompressedMatrix<T>& matrix,
+                                             const std::string& isa)
+    : LinearOperator<T, B>(context, matrix.rows(), matrix.cols()),
+      matrix_(&matrix),
+      prepared_(std::make_unique<Prepared>(matrix, isa)) {}
+
+template <class T, class B>
+CompressedOperator<T, B>::~CompressedOperator() = default;
+
+template <class T, class B>
+void CompressedOperator<T, B>::apply_impl(Span<const T, B> x, Span<T, B> y) const {
+  apply_impl(T(1), x, T(0), y);
+}
+
+template <class T, class B>
+void CompressedOperator<T, B>::apply_impl(T alpha, Span<const T, B> x, T beta, Span<T, B> y) const {
+  if constexpr (std::is_same_v<B, Checked>) {
+    detail::count(this->context(), x.size() + (beta == T(0) ? 1 : 2) * y.size());
+    reference::product(*matrix_, alpha, x.data(), beta, y.data());
+  } else {
+    const auto& [tables, kernel, tasks] = *prepared_;
+    const std::int64_t count = std::ssize(tasks) - 1;
+#pragma omp parallel for schedule(dynamic) num_threads(this->context().threads()) if (count > 1)
+    for (std::int64_t t = 0; t < count; ++t)
+      kernel({matrix_, &tables, x.data(), y.data(), alpha, beta, tasks[t], tasks[t + 1]});
+  }
+}
+
+template <class T, class B>
+void CompressedOperator<T, B>::diagonal_impl(Span<T, B> d) const {
+  std::fill_n(d.data(), d.size(), T(0));
+  matrix_->for_each_nonzero(
+      [&](std::int64_t row, std::uint32_t, std::uint32_t column, T value) {
+        if (row == column) d.data()[row] = value;
+      },
+      this->context().threads());
+}
+
+std::vector<std::string> supported_isas() {
+  return detail::supported_isas();
+}
+
+template class CompressedOperator<double, Host>;
+template class CompressedOperator<float, Host>;
+template class CompressedOperator<double, Checked>;
+template class CompressedOperator<float, Checked>;
+
+}  // namespace tansolve

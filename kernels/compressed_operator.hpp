@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A compressed matrix as an operator: decoded inside every product.
+#pragma once
+
+#include <tansolve/codec/compressed_matrix.hpp>
+#include <tansolve/kernels/linear_operator.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tansolve {
+
+/// A CSR-dtANS matrix as an operator. Refers to the matrix, which must outlive it, and keeps
+/// besides it its coding tables spread over their slots: at most 1.6 MiB, whatever the matrix. On
+/// the host each row is summed in the order of its columns, every product rounded before it is
+/// added, so that the result has the bits of CsrOperator's, on every instruction set and number of
+/// threads. The diagonal is decoded anew at each call.
+template <class T, class B>
+class CompressedOperator final : public LinearOperator<T, B> {
+ public:
+  /// `isa` forces an instruction set of the host by its name (see supported_isas()); "" takes the
+  /// one that the variable TANSOLVE_ISA names, else the best. Throws Error(invalid_argument) for
+  /// others.
+  CompressedOperator(Context<B>& context, const CompressedMatrix<T>& matrix,
+                     const std::string& isa = "");
+  ~CompressedOperator() override;
+
+  std::string name() const override { return "dtans"; }
+  const CompressedMatrix<T>& matrix() const { return *matrix_; }
+
+ protected:
+  void apply_impl(Span<const T, B> x, Span<T, B> y) const override;
+  void apply_impl(T alpha, Span<const T, B> x, T beta, Span<T, B> y) const override;
+  void diagonal_impl(Span<T, B> d) const override;
+
+ private:
+  struct Prepared;
+
+  const CompressedMatrix<T>* matrix_;
+  std::unique_ptr<Prepared> prepared_;
+};
+
+/// Names of the host's instruction sets that this machine runs and this library was built for, best
+/// first, in lower case; "scalar" is understood everywhere.
+std::vector<std::string> supported_isas();
+
+}  // namespace tansolve

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The fused product in float: slice_product.inl compiled for every ISA, and their list.
+#define TANSOLVE_FUSED_TYPE float
+// AVX2 and AVX-512 are what matters on x86 besides the default; each ISA costs half a minute of
+// building.
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
+#define HWY_TARGET_INCLUDE "tansolve/kernels/host/slice_product.inl"
+#include <hwy/foreach_target.h>
+
+#include "slice_product.inl"
+
+namespace tansolve::detail {
+
+template <>
+std::vector<IsaKernels<float>> isa_kernels() {
+  return {
+#if HWY_TARGETS & HWY_AVX3
+    {HWY_AVX3, &N_AVX3::kernel_table},
+#endif
+#if HWY_TARGETS & HWY_AVX2
+        {HWY_AVX2, &N_AVX2::kernel_table},
+#endif
+#if HWY_STATIC_TARGET != HWY_AVX3 && HWY_STATIC_TARGET != HWY_AVX2
+        {HWY_STATIC_TARGET, &HWY_NAMESPACE::kernel_table},
+#endif
+  };
+}
+
+}  // namespace tansolve::detail
