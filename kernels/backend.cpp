@@ -53,8 +53,12 @@ Context<Host>::Context(int threads) : threads_(threads == 0 ? omp_get_max_thread
                 fmt::format("threads: {}, it must be positive, or 0 for OpenMP's choice", threads));
 }
 
-void* Context<Host>::allocate(std::size_t bytes) { return allocate_host(bytes); }
-void Context<Host>::release(void* memory) noexcept { std::free(memory); }
+void* Context<Host>::allocate(std::size_t bytes) {
+  return allocate_host(bytes);
+}
+void Context<Host>::release(void* memory) noexcept {
+  std::free(memory);
+}
 
 void* Context<Checked>::allocate(std::size_t bytes) {
   void* memory = allocate_host(bytes);
@@ -62,6 +66,8 @@ void* Context<Checked>::allocate(std::size_t bytes) {
   ++counters_.allocations;
   return memory;
 }
-void Context<Checked>::release(void* memory) noexcept { std::free(memory); }
+void Context<Checked>::release(void* memory) noexcept {
+  std::free(memory);
+}
 
 }  // namespace tansolve

@@ -55,24 +55,22 @@ void scale(Context<B>& context, std::type_identity_t<T> a, Span<T, B> x) {
 }
 
 template <class T, class B>
-void axpby(Context<B>& context, std::type_identity_t<T> a, In<T, B> x,
-           std::type_identity_t<T> b, Span<T, B> y) {
+void axpby(Context<B>& context, std::type_identity_t<T> a, In<T, B> x, std::type_identity_t<T> b,
+           Span<T, B> y) {
   check<T, B>("axpby", {y}, {x});
   detail::count(context, (b == T(0) ? 2 : 3) * y.size());
   detail::axpby(context, y.size(), a, x.data(), b, y.data());
 }
 
 template <class T, class B>
-void multiply(Context<B>& context, In<T, B> x,
-              In<T, B> y, Span<T, B> z) {
+void multiply(Context<B>& context, In<T, B> x, In<T, B> y, Span<T, B> z) {
   check<T, B>("multiply", {z}, {x, y});
   detail::count(context, 3 * z.size());
   detail::multiply(context, z.size(), x.data(), y.data(), z.data());
 }
 
 template <class T, class B>
-void dot(Context<B>& context, In<T, B> x,
-         In<T, B> y, Scalar<T, B>& result) {
+void dot(Context<B>& context, In<T, B> x, In<T, B> y, Scalar<T, B>& result) {
   if (x.size() != y.size())
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("dot: vectors of {} and of {} elements, they must have the same size",
@@ -89,8 +87,7 @@ void norm2(Context<B>& context, In<T, B> x, Scalar<T, B>& result) {
 
 template <class T, class B>
 void cg_step(Context<B>& context, const Scalar<T, B>& rho, const Scalar<T, B>& pq,
-             std::type_identity_t<T> scale, In<T, B> p,
-             In<T, B> q, Span<T, B> x, Span<T, B> r,
+             std::type_identity_t<T> scale, In<T, B> p, In<T, B> q, Span<T, B> x, Span<T, B> r,
              Scalar<T, B>& rr) {
   check<T, B>("cg_step", {x, r}, {p, q});
   detail::count(context, 6 * x.size(), 1);
@@ -110,18 +107,18 @@ template <class T, class B>
 void copy_from_host(Context<B>& context, std::type_identity_t<std::span<const T>> from,
                     Span<T, B> to) {
   if (std::ssize(from) != to.size())
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("copy_from_host: {} elements into a vector of {}", from.size(),
-                            to.size()));
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("copy_from_host: {} elements into a vector of {}", from.size(), to.size()));
   detail::transfer(context, from.data(), to.data(), from.size_bytes());
 }
 
 template <class T, class B>
 void copy_to_host(Context<B>& context, In<T, B> from, std::span<T> to) {
   if (std::ssize(to) != from.size())
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("copy_to_host: a vector of {} into {} elements", from.size(),
-                            to.size()));
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("copy_to_host: a vector of {} into {} elements", from.size(), to.size()));
   detail::transfer(context, from.data(), to.data(), to.size_bytes());
 }
 
@@ -137,22 +134,22 @@ void write(Context<B>& context, std::type_identity_t<T> value, Scalar<T, B>& sca
   detail::transfer(context, &value, scalar.data(), sizeof(T));
 }
 
-#define TANSOLVE_INSTANTIATE(T, B)                                                                 \
-  template void fill(Context<B>&, T, Span<T, B>);                                                  \
-  template void copy(Context<B>&, Span<const T, B>, Span<T, B>);                                   \
-  template void scale(Context<B>&, T, Span<T, B>);                                                 \
-  template void axpby(Context<B>&, T, Span<const T, B>, T, Span<T, B>);                            \
-  template void multiply(Context<B>&, Span<const T, B>, Span<const T, B>, Span<T, B>);             \
-  template void dot(Context<B>&, Span<const T, B>, Span<const T, B>, Scalar<T, B>&);               \
-  template void norm2(Context<B>&, Span<const T, B>, Scalar<T, B>&);                               \
-  template void cg_step(Context<B>&, const Scalar<T, B>&, const Scalar<T, B>&, T,                  \
-                        Span<const T, B>, Span<const T, B>, Span<T, B>, Span<T, B>,                \
-                        Scalar<T, B>&);                                                            \
-  template void cg_direction(Context<B>&, const Scalar<T, B>&, const Scalar<T, B>&,                \
-                             Span<const T, B>, Span<T, B>);                                        \
-  template void copy_from_host(Context<B>&, std::span<const T>, Span<T, B>);                       \
-  template void copy_to_host(Context<B>&, Span<const T, B>, std::span<T>);                         \
-  template T read(Context<B>&, const Scalar<T, B>&);                                               \
+#define TANSOLVE_INSTANTIATE(T, B)                                                     \
+  template void fill(Context<B>&, T, Span<T, B>);                                      \
+  template void copy(Context<B>&, Span<const T, B>, Span<T, B>);                       \
+  template void scale(Context<B>&, T, Span<T, B>);                                     \
+  template void axpby(Context<B>&, T, Span<const T, B>, T, Span<T, B>);                \
+  template void multiply(Context<B>&, Span<const T, B>, Span<const T, B>, Span<T, B>); \
+  template void dot(Context<B>&, Span<const T, B>, Span<const T, B>, Scalar<T, B>&);   \
+  template void norm2(Context<B>&, Span<const T, B>, Scalar<T, B>&);                   \
+  template void cg_step(Context<B>&, const Scalar<T, B>&, const Scalar<T, B>&, T,      \
+                        Span<const T, B>, Span<const T, B>, Span<T, B>, Span<T, B>,    \
+                        Scalar<T, B>&);                                                \
+  template void cg_direction(Context<B>&, const Scalar<T, B>&, const Scalar<T, B>&,    \
+                             Span<const T, B>, Span<T, B>);                            \
+  template void copy_from_host(Context<B>&, std::span<const T>, Span<T, B>);           \
+  template void copy_to_host(Context<B>&, Span<const T, B>, std::span<T>);             \
+  template T read(Context<B>&, const Scalar<T, B>&);                                   \
   template void write(Context<B>&, T, Scalar<T, B>&);
 TANSOLVE_INSTANTIATE(double, Host)
 TANSOLVE_INSTANTIATE(float, Host)

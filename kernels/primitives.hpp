@@ -6,16 +6,17 @@
 
 namespace tansolve {
 
-/// A vector that is only read. T comes from the other arguments, so that vectors and views of non-const
-/// elements convert.
+/// A vector that is only read. T comes from the other arguments, so that vectors and views of
+/// non-const elements convert.
 template <class T, class B>
 using In = std::type_identity_t<Span<const T, B>>;
 
-// All vectors of a call have the same length n, and a vector that is written overlaps no other vector
-// of the call, else Error(invalid_argument); vectors that are only read may overlap. Scalars named as
-// outputs are overwritten, whatever they held, and differ from the call's other scalars. Sums are kept
-// in double and added in an order that depends on n alone: the same input gives the same bits whatever
-// the thread count. Nothing allocates. On devices all calls are asynchronous on the context's stream.
+// All vectors of a call have the same length n, and a vector that is written overlaps no other
+// vector of the call, else Error(invalid_argument); vectors that are only read may overlap. Scalars
+// named as outputs are overwritten, whatever they held, and differ from the call's other scalars.
+// Sums are kept in double and added in an order that depends on n alone: the same input gives the
+// same bits whatever the thread count. Nothing allocates. On devices all calls are asynchronous on
+// the context's stream.
 
 template <class T, class B>
 void fill(Context<B>& context, std::type_identity_t<T> a, Span<T, B> x);  ///< x_i = a
@@ -28,18 +29,16 @@ void scale(Context<B>& context, std::type_identity_t<T> a, Span<T, B> x);  ///< 
 
 /// y = a x + b y; b = 0 overwrites y, whatever it held.
 template <class T, class B>
-void axpby(Context<B>& context, std::type_identity_t<T> a, In<T, B> x,
-           std::type_identity_t<T> b, Span<T, B> y);
+void axpby(Context<B>& context, std::type_identity_t<T> a, In<T, B> x, std::type_identity_t<T> b,
+           Span<T, B> y);
 
 /// z_i = x_i y_i
 template <class T, class B>
-void multiply(Context<B>& context, In<T, B> x,
-              In<T, B> y, Span<T, B> z);
+void multiply(Context<B>& context, In<T, B> x, In<T, B> y, Span<T, B> z);
 
 /// result = x'y
 template <class T, class B>
-void dot(Context<B>& context, In<T, B> x,
-         In<T, B> y, Scalar<T, B>& result);
+void dot(Context<B>& context, In<T, B> x, In<T, B> y, Scalar<T, B>& result);
 
 /// result = ||x||_2, without overflow or underflow of the squares.
 template <class T, class B>
@@ -51,8 +50,8 @@ void norm2(Context<B>& context, In<T, B> x, Scalar<T, B>& result);
 /// Passes over memory: 6 (reads x, p, r, q; writes x, r).
 template <class T, class B>
 void cg_step(Context<B>& context, const Scalar<T, B>& rho, const Scalar<T, B>& pq,
-             std::type_identity_t<T> scale, In<T, B> p,
-             In<T, B> q, Span<T, B> x, Span<T, B> r, Scalar<T, B>& rr);
+             std::type_identity_t<T> scale, In<T, B> p, In<T, B> q, Span<T, B> x, Span<T, B> r,
+             Scalar<T, B>& rr);
 
 /// The next direction of conjugate gradients: p = z + (rho / rho_old) p. Passes over memory: 3.
 template <class T, class B>

@@ -16,8 +16,8 @@ namespace detail {
 std::size_t bytes_of(std::int64_t size, std::size_t width);
 }  // namespace detail
 
-/// A view of `size` contiguous elements in the memory of backend B; T may be const. The backend is part
-/// of the type, so that a host view given to a device operator does not compile. Owns nothing.
+/// A view of `size` contiguous elements in the memory of backend B; T may be const. The backend is
+/// part of the type, so that a host view given to a device operator does not compile. Owns nothing.
 template <class T, class B>
 class Span {
  public:
@@ -25,8 +25,8 @@ class Span {
   Span(T* data, std::int64_t size) : data_(data), size_(size) {}
 
   template <class U>
-    requires std::is_same_v<T, const U>
-  Span(Span<U, B> other) : data_(other.data()), size_(other.size()) {}
+  requires std::is_same_v<T, const U> Span(Span<U, B> other)
+      : data_(other.data()), size_(other.size()) {}
 
   T* data() const { return data_; }
   std::int64_t size() const { return size_; }
@@ -92,7 +92,8 @@ template <class T, class B>
 void copy_from_host(Context<B>& context, std::type_identity_t<std::span<const T>> from,
                     Span<T, B> to);
 template <class T, class B>
-void copy_to_host(Context<B>& context, std::type_identity_t<Span<const T, B>> from, std::span<T> to);
+void copy_to_host(Context<B>& context, std::type_identity_t<Span<const T, B>> from,
+                  std::span<T> to);
 template <class T, class B>
 T read(Context<B>& context, const Scalar<T, B>& scalar);
 template <class T, class B>

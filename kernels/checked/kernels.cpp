@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The suspicious backend computes with the serial reference; its checks are in the public functions.
+// The suspicious backend computes with the serial reference; its checks are in the public
+// functions.
 #include <tansolve/kernels/checked/kernels.hpp>
 #include <tansolve/kernels/reference/kernels.hpp>
 
@@ -87,23 +88,23 @@ void csr_diagonal(Context<Checked>&, const Csr<T>& a, T* d) {
   reference::diagonal(a, d);
 }
 
-#define TANSOLVE_INSTANTIATE(T)                                                                    \
-  template void fill(Context<Checked>&, std::int64_t, T, T*);                                      \
-  template void copy(Context<Checked>&, std::int64_t, const T*, T*);                               \
-  template void scale(Context<Checked>&, std::int64_t, T, T*);                                     \
-  template void axpby(Context<Checked>&, std::int64_t, T, const T*, T, T*);                        \
-  template void multiply(Context<Checked>&, std::int64_t, const T*, const T*, T*);                 \
-  template void dot(Context<Checked>&, std::int64_t, const T*, const T*, T*);                      \
-  template void norm2(Context<Checked>&, std::int64_t, const T*, T*);                              \
-  template void cg_step(Context<Checked>&, std::int64_t, const T*, const T*, T, const T*,          \
-                        const T*, T*, T*, T*);                                                     \
-  template void cg_direction(Context<Checked>&, std::int64_t, const T*, const T*, const T*, T*);   \
-  template std::vector<std::int64_t> csr_parts(const Context<Checked>&, const Csr<T>&);            \
-  template void csr_apply(Context<Checked>&, const Csr<T>&, std::span<const std::int64_t>, T,      \
-                          const T*, T, T*);                                                        \
-  template void csr_apply_dot(Context<Checked>&, const Csr<T>&, std::span<const std::int64_t>,     \
-                              const T*, T*, T*);                                                   \
-  template void csr_apply_transposed(Context<Checked>&, const Csr<T>&, const T*, T*);              \
+#define TANSOLVE_INSTANTIATE(T)                                                                  \
+  template void fill(Context<Checked>&, std::int64_t, T, T*);                                    \
+  template void copy(Context<Checked>&, std::int64_t, const T*, T*);                             \
+  template void scale(Context<Checked>&, std::int64_t, T, T*);                                   \
+  template void axpby(Context<Checked>&, std::int64_t, T, const T*, T, T*);                      \
+  template void multiply(Context<Checked>&, std::int64_t, const T*, const T*, T*);               \
+  template void dot(Context<Checked>&, std::int64_t, const T*, const T*, T*);                    \
+  template void norm2(Context<Checked>&, std::int64_t, const T*, T*);                            \
+  template void cg_step(Context<Checked>&, std::int64_t, const T*, const T*, T, const T*,        \
+                        const T*, T*, T*, T*);                                                   \
+  template void cg_direction(Context<Checked>&, std::int64_t, const T*, const T*, const T*, T*); \
+  template std::vector<std::int64_t> csr_parts(const Context<Checked>&, const Csr<T>&);          \
+  template void csr_apply(Context<Checked>&, const Csr<T>&, std::span<const std::int64_t>, T,    \
+                          const T*, T, T*);                                                      \
+  template void csr_apply_dot(Context<Checked>&, const Csr<T>&, std::span<const std::int64_t>,   \
+                              const T*, T*, T*);                                                 \
+  template void csr_apply_transposed(Context<Checked>&, const Csr<T>&, const T*, T*);            \
   template void csr_diagonal(Context<Checked>&, const Csr<T>&, T*);
 TANSOLVE_INSTANTIATE(double)
 TANSOLVE_INSTANTIATE(float)

@@ -28,8 +28,8 @@ void dot(Context<Checked>& context, std::int64_t n, const T* x, const T* y, T* r
 template <class T>
 void norm2(Context<Checked>& context, std::int64_t n, const T* x, T* result);
 template <class T>
-void cg_step(Context<Checked>& context, std::int64_t n, const T* rho, const T* pq, T scale, const T* p,
-             const T* q, T* x, T* r, T* rr);
+void cg_step(Context<Checked>& context, std::int64_t n, const T* rho, const T* pq, T scale,
+             const T* p, const T* q, T* x, T* r, T* rr);
 template <class T>
 void cg_direction(Context<Checked>& context, std::int64_t n, const T* rho, const T* rho_old,
                   const T* z, T* p);
@@ -43,8 +43,8 @@ std::vector<std::int64_t> csr_parts(const Context<Checked>& context, const Csr<T
 
 /// y = alpha A x + beta y; beta = 0 overwrites y.
 template <class T>
-void csr_apply(Context<Checked>& context, const Csr<T>& a, std::span<const std::int64_t> parts, T alpha,
-               const T* x, T beta, T* y);
+void csr_apply(Context<Checked>& context, const Csr<T>& a, std::span<const std::int64_t> parts,
+               T alpha, const T* x, T beta, T* y);
 /// y = A x and xy = x'y with the bits of dot.
 template <class T>
 void csr_apply_dot(Context<Checked>& context, const Csr<T>& a, std::span<const std::int64_t> parts,

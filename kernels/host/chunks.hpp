@@ -32,8 +32,8 @@ constexpr std::int64_t parallel_chunks = 4;
 template <class Work>
 void for_chunks(const Context<Host>& context, std::int64_t n, const Work& work) {
   const Chunks chunks(n);
-#pragma omp parallel for schedule(static) num_threads(context.threads()) \
-    if (chunks.count >= parallel_chunks)
+#pragma omp parallel for schedule(static) \
+    num_threads(context.threads()) if (chunks.count >= parallel_chunks)
   for (std::int64_t c = 0; c < chunks.count; ++c) work(chunks.first(c), chunks.last(c));
 }
 
@@ -50,8 +50,8 @@ template <class SumOf>
 double sum_chunks(const Context<Host>& context, std::int64_t n, const SumOf& sum_of) {
   const Chunks chunks(n);
   std::array<double, Chunks::max_count> partial;
-#pragma omp parallel for schedule(static) num_threads(context.threads()) \
-    if (chunks.count >= parallel_chunks)
+#pragma omp parallel for schedule(static) \
+    num_threads(context.threads()) if (chunks.count >= parallel_chunks)
   for (std::int64_t c = 0; c < chunks.count; ++c)
     partial[c] = sum_of(chunks.first(c), chunks.last(c));
   return sum_in_order(partial, chunks.count);

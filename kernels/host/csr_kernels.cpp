@@ -53,8 +53,9 @@ void csr_apply(Context<Host>& context, const Csr<T>& a, std::span<const std::int
 template <class T>
 void csr_apply_dot(Context<Host>& context, const Csr<T>& a, std::span<const std::int64_t> parts,
                    const T* x, T* y, T* xy) {
-  // The chunks of dot sum while y is in cache, but they hold equal numbers of rows. Where the rows are
-  // so unequal, or so few, that one chunk would keep the threads waiting, the product goes first.
+  // The chunks of dot sum while y is in cache, but they hold equal numbers of rows. Where the rows
+  // are so unequal, or so few, that one chunk would keep the threads waiting, the product goes
+  // first.
   const Chunks chunks(a.rows());
   const std::int64_t fair = a.nnz() / (2 * std::int64_t{context.threads()});
   bool even = true;
@@ -62,9 +63,8 @@ void csr_apply_dot(Context<Host>& context, const Csr<T>& a, std::span<const std:
     even = even && a.offsets()[chunks.last(c)] - a.offsets()[chunks.first(c)] <= fair;
   if (!even) {
     csr_apply(context, a, parts, T(1), x, T(0), y);
-    *xy = static_cast<T>(sum_chunks(context, a.rows(), [=](auto first, auto last) {
-      return chunk_dot(x, y, first, last);
-    }));
+    *xy = static_cast<T>(sum_chunks(
+        context, a.rows(), [=](auto first, auto last) { return chunk_dot(x, y, first, last); }));
     return;
   }
   std::array<double, Chunks::max_count> partial;
@@ -95,13 +95,13 @@ void csr_diagonal(Context<Host>& context, const Csr<T>& a, T* d) {
   });
 }
 
-#define TANSOLVE_INSTANTIATE(T)                                                                    \
-  template std::vector<std::int64_t> csr_parts(const Context<Host>&, const Csr<T>&);               \
-  template void csr_apply(Context<Host>&, const Csr<T>&, std::span<const std::int64_t>, T,         \
-                          const T*, T, T*);                                                        \
-  template void csr_apply_dot(Context<Host>&, const Csr<T>&, std::span<const std::int64_t>,        \
-                              const T*, T*, T*);                                                   \
-  template void csr_apply_transposed(Context<Host>&, const Csr<T>&, const T*, T*);                 \
+#define TANSOLVE_INSTANTIATE(T)                                                             \
+  template std::vector<std::int64_t> csr_parts(const Context<Host>&, const Csr<T>&);        \
+  template void csr_apply(Context<Host>&, const Csr<T>&, std::span<const std::int64_t>, T,  \
+                          const T*, T, T*);                                                 \
+  template void csr_apply_dot(Context<Host>&, const Csr<T>&, std::span<const std::int64_t>, \
+                              const T*, T*, T*);                                            \
+  template void csr_apply_transposed(Context<Host>&, const Csr<T>&, const T*, T*);          \
   template void csr_diagonal(Context<Host>&, const Csr<T>&, T*);
 TANSOLVE_INSTANTIATE(double)
 TANSOLVE_INSTANTIATE(float)

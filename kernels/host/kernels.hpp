@@ -43,8 +43,8 @@ std::vector<std::int64_t> csr_parts(const Context<Host>& context, const Csr<T>& 
 
 /// y = alpha A x + beta y; beta = 0 overwrites y.
 template <class T>
-void csr_apply(Context<Host>& context, const Csr<T>& a, std::span<const std::int64_t> parts, T alpha,
-               const T* x, T beta, T* y);
+void csr_apply(Context<Host>& context, const Csr<T>& a, std::span<const std::int64_t> parts,
+               T alpha, const T* x, T beta, T* y);
 /// y = A x and xy = x'y with the bits of dot.
 template <class T>
 void csr_apply_dot(Context<Host>& context, const Csr<T>& a, std::span<const std::int64_t> parts,

@@ -97,8 +97,8 @@ void norm2(Context<Host>& context, std::int64_t n, const T* x, T* result) {
 }
 
 template <class T>
-void cg_step(Context<Host>& context, std::int64_t n, const T* rho, const T* pq, T scale,
-             const T* p, const T* q, T* x, T* r, T* rr) {
+void cg_step(Context<Host>& context, std::int64_t n, const T* rho, const T* pq, T scale, const T* p,
+             const T* q, T* x, T* r, T* rr) {
   const T alpha = *rho / *pq, step = scale * alpha;
   if (!(*rho > 0 && *pq > 0 && std::isfinite(*rho) && std::isfinite(*pq) && std::isfinite(alpha) &&
         std::isfinite(step))) {
@@ -125,16 +125,16 @@ void transfer(Context<Host>&, const void* from, void* to, std::size_t bytes) {
   if (bytes > 0) std::memcpy(to, from, bytes);
 }
 
-#define TANSOLVE_INSTANTIATE(T)                                                                    \
-  template void fill(Context<Host>&, std::int64_t, T, T*);                                         \
-  template void copy(Context<Host>&, std::int64_t, const T*, T*);                                  \
-  template void scale(Context<Host>&, std::int64_t, T, T*);                                        \
-  template void axpby(Context<Host>&, std::int64_t, T, const T*, T, T*);                           \
-  template void multiply(Context<Host>&, std::int64_t, const T*, const T*, T*);                    \
-  template void dot(Context<Host>&, std::int64_t, const T*, const T*, T*);                         \
-  template void norm2(Context<Host>&, std::int64_t, const T*, T*);                                 \
-  template void cg_step(Context<Host>&, std::int64_t, const T*, const T*, T, const T*, const T*,   \
-                        T*, T*, T*);                                                               \
+#define TANSOLVE_INSTANTIATE(T)                                                                  \
+  template void fill(Context<Host>&, std::int64_t, T, T*);                                       \
+  template void copy(Context<Host>&, std::int64_t, const T*, T*);                                \
+  template void scale(Context<Host>&, std::int64_t, T, T*);                                      \
+  template void axpby(Context<Host>&, std::int64_t, T, const T*, T, T*);                         \
+  template void multiply(Context<Host>&, std::int64_t, const T*, const T*, T*);                  \
+  template void dot(Context<Host>&, std::int64_t, const T*, const T*, T*);                       \
+  template void norm2(Context<Host>&, std::int64_t, const T*, T*);                               \
+  template void cg_step(Context<Host>&, std::int64_t, const T*, const T*, T, const T*, const T*, \
+                        T*, T*, T*);                                                             \
   template void cg_direction(Context<Host>&, std::int64_t, const T*, const T*, const T*, T*);
 TANSOLVE_INSTANTIATE(double)
 TANSOLVE_INSTANTIATE(float)

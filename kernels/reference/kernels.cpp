@@ -103,19 +103,19 @@ void diagonal(const Csr<T>& a, T* d) {
   }
 }
 
-#define TANSOLVE_INSTANTIATE(T)                                                               \
-  template void fill(std::int64_t, T, T*);                                                    \
-  template void copy(std::int64_t, const T*, T*);                                             \
-  template void scale(std::int64_t, T, T*);                                                   \
-  template void axpby(std::int64_t, T, const T*, T, T*);                                      \
-  template void multiply(std::int64_t, const T*, const T*, T*);                               \
-  template T dot(std::int64_t, const T*, const T*);                                           \
-  template T norm2(std::int64_t, const T*);                                                   \
-  template T cg_step(std::int64_t, T, T, T, const T*, const T*, T*, T*);                      \
-  template void cg_direction(std::int64_t, T, T, const T*, T*);                               \
-  template void product(const Csr<T>&, const T*, T*);                                         \
-  template void product(const Csr<T>&, T, const T*, T, T*);                                   \
-  template void transposed_product(const Csr<T>&, const T*, T*);                              \
+#define TANSOLVE_INSTANTIATE(T)                                          \
+  template void fill(std::int64_t, T, T*);                               \
+  template void copy(std::int64_t, const T*, T*);                        \
+  template void scale(std::int64_t, T, T*);                              \
+  template void axpby(std::int64_t, T, const T*, T, T*);                 \
+  template void multiply(std::int64_t, const T*, const T*, T*);          \
+  template T dot(std::int64_t, const T*, const T*);                      \
+  template T norm2(std::int64_t, const T*);                              \
+  template T cg_step(std::int64_t, T, T, T, const T*, const T*, T*, T*); \
+  template void cg_direction(std::int64_t, T, T, const T*, T*);          \
+  template void product(const Csr<T>&, const T*, T*);                    \
+  template void product(const Csr<T>&, T, const T*, T, T*);              \
+  template void transposed_product(const Csr<T>&, const T*, T*);         \
   template void diagonal(const Csr<T>&, T*);
 TANSOLVE_INSTANTIATE(double)
 TANSOLVE_INSTANTIATE(float)

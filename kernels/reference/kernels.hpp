@@ -26,7 +26,8 @@ T dot(std::int64_t n, const T* x, const T* y);
 template <class T>
 T norm2(std::int64_t n, const T* x);
 template <class T>
-T cg_step(std::int64_t n, T rho, T pq, T scale, const T* p, const T* q, T* x, T* r);  ///< returns rr
+T cg_step(std::int64_t n, T rho, T pq, T scale, const T* p, const T* q, T* x,
+          T* r);  ///< returns rr
 template <class T>
 void cg_direction(std::int64_t n, T rho, T rho_old, const T* z, T* p);
 
