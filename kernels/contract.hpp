@@ -17,16 +17,20 @@ bool overlap(Span<T, B> a, Span<U, B> b) {
          before(b.data(), a.data() + a.size());
 }
 
-/// What the Checked backend counts; nothing on the others.
+/// What the Checked backend counts of the vectors that a function passes over; nothing on the others.
 template <class B>
 void count([[maybe_unused]] Context<B>& context, [[maybe_unused]] std::int64_t elements,
-           [[maybe_unused]] std::int64_t reductions = 0,
-           [[maybe_unused]] std::int64_t products = 0) {
+           [[maybe_unused]] std::int64_t reductions = 0) {
   if constexpr (std::is_same_v<B, Checked>) {
     context.counters().elements += elements;
     context.counters().reductions += reductions;
-    context.counters().products += products;
   }
+}
+
+/// The same for an operator application; its passes are counted by what carries it out.
+template <class B>
+void count_product([[maybe_unused]] Context<B>& context) {
+  if constexpr (std::is_same_v<B, Checked>) ++context.counters().products;
 }
 
 /// On the Checked backend, fills with NaN what an operator is about to overwrite.

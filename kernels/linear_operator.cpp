@@ -28,7 +28,7 @@ template <class T, class B>
 void LinearOperator<T, B>::apply(Span<const T, B> x, Span<T, B> y) const {
   check("apply", x, cols_, y, rows_);
   ++applications_;
-  detail::count(*context_, x.size() + y.size(), 0, 1);
+  detail::count_product(*context_);
   detail::spoil(y);
   apply_impl(x, y);
 }
@@ -37,7 +37,7 @@ template <class T, class B>
 void LinearOperator<T, B>::apply(T alpha, Span<const T, B> x, T beta, Span<T, B> y) const {
   check("apply", x, cols_, y, rows_);
   ++applications_;
-  detail::count(*context_, x.size() + (beta == T(0) ? 1 : 2) * y.size(), 0, 1);
+  detail::count_product(*context_);
   if (beta == T(0)) detail::spoil(y);
   apply_impl(alpha, x, beta, y);
 }
@@ -50,7 +50,7 @@ void LinearOperator<T, B>::apply_dot(Span<const T, B> x, Span<T, B> y, Scalar<T,
                             cols_));
   check("apply_dot", x, cols_, y, rows_);
   ++applications_;
-  detail::count(*context_, x.size() + y.size(), 0, 1);
+  detail::count_product(*context_);
   detail::spoil(y);
   apply_dot_impl(x, y, xy);
 }
@@ -59,7 +59,7 @@ template <class T, class B>
 void LinearOperator<T, B>::apply_transposed(Span<const T, B> x, Span<T, B> y) const {
   check("apply_transposed", x, rows_, y, cols_);
   ++applications_;
-  detail::count(*context_, x.size() + y.size(), 0, 1);
+  detail::count_product(*context_);
   detail::spoil(y);
   apply_transposed_impl(x, y);
 }

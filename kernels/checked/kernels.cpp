@@ -2,6 +2,7 @@
 // The suspicious backend computes with the serial reference; its checks are in the public
 // functions.
 #include <tansolve/kernels/checked/kernels.hpp>
+#include <tansolve/kernels/contract.hpp>
 #include <tansolve/kernels/reference/kernels.hpp>
 
 #include <cstring>
@@ -66,20 +67,23 @@ std::vector<std::int64_t> csr_parts(const Context<Checked>&, const Csr<T>& a) {
 }
 
 template <class T>
-void csr_apply(Context<Checked>&, const Csr<T>& a, std::span<const std::int64_t>, T alpha,
+void csr_apply(Context<Checked>& context, const Csr<T>& a, std::span<const std::int64_t>, T alpha,
                const T* x, T beta, T* y) {
+  count(context, a.cols() + (beta == T(0) ? 1 : 2) * a.rows());
   reference::product(a, alpha, x, beta, y);
 }
 
 template <class T>
-void csr_apply_dot(Context<Checked>&, const Csr<T>& a, std::span<const std::int64_t>, const T* x,
-                   T* y, T* xy) {
+void csr_apply_dot(Context<Checked>& context, const Csr<T>& a, std::span<const std::int64_t>,
+                   const T* x, T* y, T* xy) {
+  count(context, a.cols() + a.rows(), 1);
   reference::product(a, x, y);
   *xy = reference::dot(a.rows(), x, y);
 }
 
 template <class T>
-void csr_apply_transposed(Context<Checked>&, const Csr<T>& a, const T* x, T* y) {
+void csr_apply_transposed(Context<Checked>& context, const Csr<T>& a, const T* x, T* y) {
+  count(context, a.cols() + a.rows());
   reference::transposed_product(a, x, y);
 }
 
