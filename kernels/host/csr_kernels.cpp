@@ -22,8 +22,11 @@ T row_product(const Csr<T>& a, std::int64_t row, const T* x) {
 
 template <class T>
 std::vector<std::int64_t> csr_parts(const Context<Host>& context, const Csr<T>& a) {
-  // Eight parts a thread even out what differs between threads, and cost nothing measurable.
-  const std::int64_t count = context.threads() == 1 ? 1 : 8 * std::int64_t{context.threads()};
+  // Eight parts a thread even out what differs between threads, and cost nothing measurable. Below
+  // 32768 nonzeros, some 30 us, starting threads costs as much as it saves.
+  constexpr std::int64_t worthwhile = 32768;
+  const bool serial = context.threads() == 1 || a.nnz() < worthwhile;
+  const std::int64_t count = serial ? 1 : 8 * std::int64_t{context.threads()};
   std::vector<std::int64_t> parts = {0};
   for (std::int64_t part = 1; part < count; ++part) {
     const std::int64_t target = a.nnz() / count * part;
@@ -68,7 +71,7 @@ void csr_apply_dot(Context<Host>& context, const Csr<T>& a, std::span<const std:
     return;
   }
   std::array<double, Chunks::max_count> partial;
-#pragma omp parallel for schedule(dynamic) num_threads(context.threads())
+#pragma omp parallel for schedule(dynamic) num_threads(context.threads()) if (parts.size() > 2)
   for (std::int64_t c = 0; c < chunks.count; ++c) {
     for (std::int64_t i = chunks.first(c); i < chunks.last(c); ++i) y[i] = row_product(a, i, x);
     partial[c] = chunk_dot(x, y, chunks.first(c), chunks.last(c));

@@ -191,9 +191,17 @@ TEST_CASE_TEMPLATE_DEFINE("cg_step keeps x and r when the step is not to be take
   struct Case {
     T rho, pq, scale;
   };
-  for (const auto& [a, b, c] : std::vector<Case>{
-           {1, 0, 1}, {1, -1, 1}, {1, nan, 1}, {1, inf, 1}, {-1, 1, 1}, {0, 1, 1}, {nan, 1, 1},
-           {inf, 1, 1}, {1, Limits::denorm_min(), 1}, {4, 1, Limits::max()}, {0, 0, 1}}) {
+  for (const auto& [a, b, c] : std::vector<Case>{{1, 0, 1},
+                                                 {1, -1, 1},
+                                                 {1, nan, 1},
+                                                 {1, inf, 1},
+                                                 {-1, 1, 1},
+                                                 {0, 1, 1},
+                                                 {nan, 1, 1},
+                                                 {inf, 1, 1},
+                                                 {1, Limits::denorm_min(), 1},
+                                                 {4, 1, Limits::max()},
+                                                 {0, 0, 1}}) {
     CAPTURE(a);
     CAPTURE(b);
     CAPTURE(c);
@@ -360,19 +368,19 @@ TEST_CASE_TEMPLATE_DEFINE("a user's operator needs one function", S, user_operat
   CHECK(code_thrown_by([&] { a.diagonal(y); }) == ErrorCode::not_supported);
 }
 
-#define TANSOLVE_CONFORMS(...)                                     \
-  TEST_CASE_TEMPLATE_INVOKE(vectors_copy, __VA_ARGS__);            \
-  TEST_CASE_TEMPLATE_INVOKE(vectors_refuse, __VA_ARGS__);          \
-  TEST_CASE_TEMPLATE_INVOKE(elementwise, __VA_ARGS__);             \
-  TEST_CASE_TEMPLATE_INVOKE(by_hand, __VA_ARGS__);                 \
-  TEST_CASE_TEMPLATE_INVOKE(reductions, __VA_ARGS__);              \
-  TEST_CASE_TEMPLATE_INVOKE(norm2_range, __VA_ARGS__);             \
-  TEST_CASE_TEMPLATE_INVOKE(cg_refuses, __VA_ARGS__);              \
-  TEST_CASE_TEMPLATE_INVOKE(axpby_overwrites, __VA_ARGS__);        \
-  TEST_CASE_TEMPLATE_INVOKE(primitives_refuse, __VA_ARGS__);       \
-  TEST_CASE_TEMPLATE_INVOKE(csr_products, __VA_ARGS__);            \
-  TEST_CASE_TEMPLATE_INVOKE(csr_apply_dot, __VA_ARGS__);           \
-  TEST_CASE_TEMPLATE_INVOKE(op_refuses, __VA_ARGS__);              \
+#define TANSOLVE_CONFORMS(...)                               \
+  TEST_CASE_TEMPLATE_INVOKE(vectors_copy, __VA_ARGS__);      \
+  TEST_CASE_TEMPLATE_INVOKE(vectors_refuse, __VA_ARGS__);    \
+  TEST_CASE_TEMPLATE_INVOKE(elementwise, __VA_ARGS__);       \
+  TEST_CASE_TEMPLATE_INVOKE(by_hand, __VA_ARGS__);           \
+  TEST_CASE_TEMPLATE_INVOKE(reductions, __VA_ARGS__);        \
+  TEST_CASE_TEMPLATE_INVOKE(norm2_range, __VA_ARGS__);       \
+  TEST_CASE_TEMPLATE_INVOKE(cg_refuses, __VA_ARGS__);        \
+  TEST_CASE_TEMPLATE_INVOKE(axpby_overwrites, __VA_ARGS__);  \
+  TEST_CASE_TEMPLATE_INVOKE(primitives_refuse, __VA_ARGS__); \
+  TEST_CASE_TEMPLATE_INVOKE(csr_products, __VA_ARGS__);      \
+  TEST_CASE_TEMPLATE_INVOKE(csr_apply_dot, __VA_ARGS__);     \
+  TEST_CASE_TEMPLATE_INVOKE(op_refuses, __VA_ARGS__);        \
   TEST_CASE_TEMPLATE_INVOKE(user_operator, __VA_ARGS__)
 
 }  // namespace tansolve::test

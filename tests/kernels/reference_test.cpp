@@ -1,31 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The serial truth against numbers worked out by hand and dense arithmetic, and what must not compile.
+// The serial truth against numbers worked out by hand and dense arithmetic, and what must not
+// compile.
 #include <tansolve/kernels/csr_operator.hpp>
 #include <tansolve/kernels/reference/kernels.hpp>
 
 #include "support/matrices.hpp"
 
-#include <Eigen/Dense>
 #include <doctest/doctest.h>
+#include <Eigen/Dense>
 
 namespace tansolve::test {
 
 template <class Operator, class X, class Y>
-concept Applies = requires(const Operator& a, X x, Y y) { a.apply(x, y); };
+concept Applies = requires(const Operator& a, X x, Y y) {
+  a.apply(x, y);
+};
 
-static_assert(Applies<CsrOperator<double, Checked>, Span<const double, Checked>,
-                      Span<double, Checked>>);
-static_assert(!Applies<CsrOperator<double, Checked>, Span<const double, Host>,
-                       Span<double, Checked>>,
-              "a host vector given to another backend's operator");
-static_assert(!Applies<CsrOperator<double, Checked>, Span<const double, Checked>,
-                       Span<double, Host>>,
-              "a host vector written by another backend's operator");
+static_assert(
+    Applies<CsrOperator<double, Checked>, Span<const double, Checked>, Span<double, Checked>>);
+static_assert(
+    !Applies<CsrOperator<double, Checked>, Span<const double, Host>, Span<double, Checked>>,
+    "a host vector given to another backend's operator");
+static_assert(
+    !Applies<CsrOperator<double, Checked>, Span<const double, Checked>, Span<double, Host>>,
+    "a host vector written by another backend's operator");
 static_assert(!Applies<CsrOperator<double, Host>, Span<const float, Host>, Span<double, Host>>,
               "vectors of another precision");
-static_assert(!Applies<CsrOperator<double, Host>, Span<const double, Host>,
-                       Span<const double, Host>>,
-              "a result that is const");
+static_assert(
+    !Applies<CsrOperator<double, Host>, Span<const double, Host>, Span<const double, Host>>,
+    "a result that is const");
 
 TEST_CASE_TEMPLATE("the reference product gives the numbers worked out by hand", T, double, float) {
   // [ 1 2 0 ]

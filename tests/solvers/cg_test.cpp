@@ -6,8 +6,8 @@
 
 namespace tansolve::test {
 
-#define TANSOLVE_SETTINGS                                                                       \
-  Setting<double, Host, 1>, Setting<double, Host, 2>, Setting<float, Host, 2>,                  \
+#define TANSOLVE_SETTINGS                                                      \
+  Setting<double, Host, 1>, Setting<double, Host, 2>, Setting<float, Host, 2>, \
       Setting<double, Checked>, Setting<float, Checked>
 
 TEST_CASE_TEMPLATE("cg agrees with a dense factorisation", S, TANSOLVE_SETTINGS) {
@@ -18,10 +18,10 @@ TEST_CASE_TEMPLATE("cg agrees with a dense factorisation", S, TANSOLVE_SETTINGS)
   const CsrOperator<T, B> a(context, matrix);
   const auto b = random_vector<T>(matrix.rows(), 1), x0 = random_vector<T>(matrix.rows(), 2);
   const Jacobi<T, B> jacobi(context, a);
-  const LinearOperator<T, B>* const none = nullptr;
   const Eigen::VectorXd expected = dense_solution(matrix, b);
-  for (const auto* preconditioner : {none, static_cast<const LinearOperator<T, B>*>(&jacobi)}) {
-    const auto [report, x] = solve(a, b, x0, {.preconditioner = preconditioner});
+  for (const bool preconditioned : {false, true}) {
+    const auto [report, x] =
+        solve_from(a, x0, b, {.preconditioner = preconditioned ? &jacobi : nullptr});
     CHECK(report.status == Status::converged);
     CHECK(report.warnings.empty());
     const double rtol = SolveOptions<T, B>{}.rtol;
@@ -38,8 +38,9 @@ TEST_CASE_TEMPLATE("cg agrees with a dense factorisation", S, TANSOLVE_SETTINGS)
 /// Eigen's count is one short: it leaves its loop before counting the last step.
 template <class Preconditioner>
 std::int64_t eigen_iterations(const Csr<double>& matrix, const std::vector<double>& b, double tol) {
+  const Eigen::SparseMatrix<double> sparse = to_eigen(matrix);
   Eigen::ConjugateGradient<Eigen::SparseMatrix<double>, Eigen::Lower | Eigen::Upper, Preconditioner>
-      solver(to_eigen(matrix));
+      solver(sparse);
   solver.setTolerance(tol);
   solver.setMaxIterations(10000);
   const Eigen::VectorXd x = solver.solve(to_eigen(b));
@@ -172,8 +173,7 @@ TEST_CASE("the monitor and the history change nothing else") {
   const auto b = random_vector<double>(matrix.rows(), 3);
   std::vector<double> seen;
   std::vector<std::int64_t> numbers;
-  const auto watched = solve(a, b,
-                             {.monitor = [&](std::int64_t iteration, double residual) {
+  const auto watched = solve(a, b, {.monitor = [&](std::int64_t iteration, double residual) {
                                numbers.push_back(iteration);
                                seen.push_back(residual);
                                return true;
@@ -198,8 +198,7 @@ TEST_CASE("cg counts every application of the operator and the preconditioner") 
   const CsrOperator<double, Host> a(context, matrix);
   const Jacobi<double, Host> jacobi(context, a);
   const auto b = random_vector<double>(matrix.rows(), 3);
-  const auto report =
-      solve(a, b, {.preconditioner = &jacobi, .probe_symmetry = false}).report;
+  const auto report = solve(a, b, {.preconditioner = &jacobi, .probe_symmetry = false}).report;
   CHECK(report.restarts == 0);
   CHECK(report.operator_applications == report.iterations + 2);
   CHECK(report.preconditioner_applications == report.iterations);
@@ -232,18 +231,18 @@ TEST_CASE("cg solves systems scaled by 1e200 and 1e-200") {
                                random_vector<double>(400, 3), {.rtol = 1e-10});
   for (const double a_scale : {1e-200, 1.0, 1e200})
     for (const double b_scale : {1e-200, 1.0, 1e200}) {
-      if (a_scale * b_scale == 1.0 && a_scale != 1.0) continue;  // x beyond 1e400
+      if (a_scale != 1 && b_scale != 1 && a_scale != b_scale) continue;  // x of 1e400 or 1e-400
       CAPTURE(a_scale);
       CAPTURE(b_scale);
-      const auto matrix = weighted_poisson<double>(
-          20, 20, [&](std::int64_t) { return std::sqrt(a_scale); });
+      const auto matrix =
+          weighted_poisson<double>(20, 20, [&](std::int64_t) { return std::sqrt(a_scale); });
       auto b = random_vector<double>(400, 3);
       for (double& element : b) element *= b_scale;
       const CsrOperator<double, Host> a(context, matrix);
       const Jacobi<double, Host> jacobi(context, a);
-      for (const LinearOperator<double, Host>* M : {(const LinearOperator<double, Host>*)nullptr,
-                                                   (const LinearOperator<double, Host>*)&jacobi}) {
-        const auto [report, x] = solve(a, b, {.rtol = 1e-10, .preconditioner = M});
+      for (const bool preconditioned : {false, true}) {
+        const auto [report, x] =
+            solve(a, b, {.rtol = 1e-10, .preconditioner = preconditioned ? &jacobi : nullptr});
         CHECK(report.converged());
         CHECK(std::abs(report.iterations - reference.report.iterations) <= 2);
       }

@@ -28,8 +28,9 @@ struct Answer {
 
 /// Runs cg on a backend from the guess x0.
 template <class T, class B>
-Answer<T> solve(const LinearOperator<T, B>& A, const std::vector<T>& b, const std::vector<T>& x0,
-                const std::type_identity_t<SolveOptions<T, B>>& options = {}) {
+Answer<T> solve_from(const LinearOperator<T, B>& A, const std::vector<T>& x0,
+                     const std::vector<T>& b,
+                     const std::type_identity_t<SolveOptions<T, B>>& options = {}) {
   Context<B>& context = A.context();
   const auto device_b = upload(context, b);
   auto x = upload(context, x0);
@@ -38,9 +39,9 @@ Answer<T> solve(const LinearOperator<T, B>& A, const std::vector<T>& b, const st
 }
 
 template <class T, class B>
-Answer<T> solve(const LinearOperator<T, B>& A, const std::vector<T>& b,
+Answer<T> solve(const LinearOperator<T, B>& A, const std::type_identity_t<std::vector<T>>& b,
                 const std::type_identity_t<SolveOptions<T, B>>& options = {}) {
-  return solve(A, b, std::vector<T>(A.rows(), T(0)), options);
+  return solve_from(A, std::vector<T>(A.rows(), T(0)), b, options);
 }
 
 template <class T>

@@ -58,8 +58,7 @@ inline Csr<double> with_condition(std::int64_t n, double condition, std::uint64_
   const Eigen::MatrixXd a = q * d.asDiagonal() * q.transpose();
   std::vector<Triplet<double>> triplets;
   for (std::int64_t i = 0; i < n; ++i)
-    for (std::int64_t j = 0; j < n; ++j)
-      triplets.push_back({i, j, (a(i, j) + a(j, i)) / 2});
+    for (std::int64_t j = 0; j < n; ++j) triplets.push_back({i, j, (a(i, j) + a(j, i)) / 2});
   return Csr<double>::from_triplets(n, n, triplets);
 }
 
