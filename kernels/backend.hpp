@@ -37,7 +37,7 @@ class Context<Host> {
 struct Counters {
   std::int64_t products = 0;     ///< operator applications
   std::int64_t reductions = 0;   ///< results that every element of a vector enters
-  std::int64_t elements = 0;     ///< vector elements read and written by primitives and products
+  std::int64_t elements = 0;     ///< vector elements read and written by primitives and kernels
   std::int64_t allocations = 0;
   std::int64_t transfers = 0;    ///< copies to or from the user's memory, reads of a scalar
 };

@@ -6,51 +6,56 @@
 
 namespace tansolve {
 
-// All vectors of a call have the same length n (else Error(invalid_argument)) and must not overlap
-// unless they are the same view in an argument that is read and written. Scalars named as outputs are
-// overwritten, whatever they held. Reductions add in an order that depends on n alone: the same input
-// gives the same bits whatever the thread count. On devices all calls are asynchronous on the context's
-// stream.
+/// A vector that is only read. T comes from the other arguments, so that vectors and views of
+/// non-const elements convert.
+template <class T, class B>
+using In = std::type_identity_t<Span<const T, B>>;
+
+// All vectors of a call have the same length n, and a vector that is written overlaps no other
+// vector of the call, else Error(invalid_argument); vectors that are only read may overlap. Scalars
+// named as outputs are overwritten, whatever they held, and differ from the call's other scalars.
+// Sums are kept in double and added in an order that depends on n alone: the same input gives the
+// same bits whatever the thread count. Nothing allocates. On devices all calls are asynchronous on
+// the context's stream.
 
 template <class T, class B>
 void fill(Context<B>& context, std::type_identity_t<T> a, Span<T, B> x);  ///< x_i = a
 
 template <class T, class B>
-void copy(Context<B>& context, Span<const std::type_identity_t<T>, B> x, Span<T, B> y);  ///< y = x
+void copy(Context<B>& context, In<T, B> x, Span<T, B> y);  ///< y = x
 
 template <class T, class B>
 void scale(Context<B>& context, std::type_identity_t<T> a, Span<T, B> x);  ///< x = a x
 
 /// y = a x + b y; b = 0 overwrites y, whatever it held.
 template <class T, class B>
-void axpby(Context<B>& context, std::type_identity_t<T> a, Span<const std::type_identity_t<T>, B> x,
-           std::type_identity_t<T> b, Span<T, B> y);
+void axpby(Context<B>& context, std::type_identity_t<T> a, In<T, B> x, std::type_identity_t<T> b,
+           Span<T, B> y);
 
 /// z_i = x_i y_i
 template <class T, class B>
-void multiply(Context<B>& context, Span<const std::type_identity_t<T>, B> x,
-              Span<const std::type_identity_t<T>, B> y, Span<T, B> z);
+void multiply(Context<B>& context, In<T, B> x, In<T, B> y, Span<T, B> z);
 
 /// result = x'y
 template <class T, class B>
-void dot(Context<B>& context, Span<const std::type_identity_t<T>, B> x,
-         Span<const std::type_identity_t<T>, B> y, Scalar<T, B>& result);
+void dot(Context<B>& context, In<T, B> x, In<T, B> y, Scalar<T, B>& result);
 
 /// result = ||x||_2, without overflow or underflow of the squares.
 template <class T, class B>
-void norm2(Context<B>& context, Span<const std::type_identity_t<T>, B> x, Scalar<T, B>& result);
+void norm2(Context<B>& context, In<T, B> x, Scalar<T, B>& result);
 
-/// The step of conjugate gradients. If rho / pq is a finite number and pq > 0, then with
-/// alpha = rho / pq: x += (scale alpha) p, r -= alpha q, rr = r'r. Otherwise x and r keep their values
-/// and rr becomes NaN. Passes over memory: 6 (reads x, p, r, q; writes x, r).
+/// The step of conjugate gradients. If rho and pq are positive and finite, and so are
+/// alpha = rho / pq and scale alpha in size, then x += (scale alpha) p, r -= alpha q, rr = r'r.
+/// Otherwise x and r keep their values and rr becomes NaN.
+/// Passes over memory: 6 (reads x, p, r, q; writes x, r).
 template <class T, class B>
 void cg_step(Context<B>& context, const Scalar<T, B>& rho, const Scalar<T, B>& pq,
-             std::type_identity_t<T> scale, Span<const std::type_identity_t<T>, B> p,
-             Span<const std::type_identity_t<T>, B> q, Span<T, B> x, Span<T, B> r, Scalar<T, B>& rr);
+             std::type_identity_t<T> scale, In<T, B> p, In<T, B> q, Span<T, B> x, Span<T, B> r,
+             Scalar<T, B>& rr);
 
 /// The next direction of conjugate gradients: p = z + (rho / rho_old) p. Passes over memory: 3.
 template <class T, class B>
 void cg_direction(Context<B>& context, const Scalar<T, B>& rho, const Scalar<T, B>& rho_old,
-                  Span<const std::type_identity_t<T>, B> z, Span<T, B> p);
+                  In<T, B> z, Span<T, B> p);
 
 }  // namespace tansolve

@@ -4,15 +4,20 @@
 
 #include <tansolve/kernels/backend.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <type_traits>
 #include <utility>
 
 namespace tansolve {
+namespace detail {
+/// size * width; throws Error: invalid_argument for a negative size, out_of_memory beyond 2^63 - 1.
+std::size_t bytes_of(std::int64_t size, std::size_t width);
+}  // namespace detail
 
-/// A view of `size` contiguous elements in the memory of backend B; T may be const. The backend is part
-/// of the type, so that a host view given to a device operator does not compile. Owns nothing.
+/// A view of `size` contiguous elements in the memory of backend B; T may be const. The backend is
+/// part of the type, so that a host view given to a device operator does not compile. Owns nothing.
 template <class T, class B>
 class Span {
  public:
@@ -20,8 +25,8 @@ class Span {
   Span(T* data, std::int64_t size) : data_(data), size_(size) {}
 
   template <class U>
-    requires std::is_same_v<T, const U>
-  Span(Span<U, B> other) : data_(other.data()), size_(other.size()) {}
+  requires std::is_same_v<T, const U> Span(Span<U, B> other)
+      : data_(other.data()), size_(other.size()) {}
 
   T* data() const { return data_; }
   std::int64_t size() const { return size_; }
@@ -37,7 +42,11 @@ class Span {
 template <class T, class B>
 class Vector {
  public:
-  Vector(Context<B>& context, std::int64_t size);
+  /// Throws Error: invalid_argument for a negative size, out_of_memory.
+  Vector(Context<B>& context, std::int64_t size)
+      : context_(&context),
+        data_(static_cast<T*>(context.allocate(detail::bytes_of(size, sizeof(T))))),
+        size_(size) {}
   Vector(Vector&& other) noexcept
       : context_(other.context_),
         data_(std::exchange(other.data_, nullptr)),
@@ -80,9 +89,11 @@ class Scalar {
 // Every transfer is spelled: these wait until the data has arrived. Sizes must agree, else
 // Error(invalid_argument).
 template <class T, class B>
-void copy_from_host(Context<B>& context, std::span<const std::type_identity_t<T>> from, Span<T, B> to);
+void copy_from_host(Context<B>& context, std::type_identity_t<std::span<const T>> from,
+                    Span<T, B> to);
 template <class T, class B>
-void copy_to_host(Context<B>& context, Span<const T, B> from, std::span<std::type_identity_t<T>> to);
+void copy_to_host(Context<B>& context, std::type_identity_t<Span<const T, B>> from,
+                  std::span<T> to);
 template <class T, class B>
 T read(Context<B>& context, const Scalar<T, B>& scalar);
 template <class T, class B>

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How the host cuts vectors for its threads and adds sums: in an order that depends on n alone.
+#pragma once
+
+#include <tansolve/kernels/backend.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace tansolve::detail {
+
+/// n elements in `count` chunks of `length` (the last may be shorter). At most max_count chunks, so
+/// that their partial sums fit on the stack: 8 KiB.
+struct Chunks {
+  static constexpr std::int64_t min_length = 4096, max_count = 1024;
+
+  explicit Chunks(std::int64_t n)
+      : size(n),
+        length(std::max(min_length, (n + max_count - 1) / max_count)),
+        count((n + length - 1) / length) {}
+  std::int64_t first(std::int64_t chunk) const { return chunk * length; }
+  std::int64_t last(std::int64_t chunk) const { return std::min(size, (chunk + 1) * length); }
+
+  std::int64_t size, length, count;
+};
+
+/// Below this many chunks starting threads costs more than the work.
+constexpr std::int64_t parallel_chunks = 4;
+
+/// Runs work(first, last) over the chunks of n elements.
+template <class Work>
+void for_chunks(const Context<Host>& context, std::int64_t n, const Work& work) {
+  const Chunks chunks(n);
+#pragma omp parallel for schedule(static) \
+    num_threads(context.threads()) if (chunks.count >= parallel_chunks)
+  for (std::int64_t c = 0; c < chunks.count; ++c) work(chunks.first(c), chunks.last(c));
+}
+
+/// The sum of the chunks' partial sums, in their order.
+inline double sum_in_order(const std::array<double, Chunks::max_count>& partial,
+                           std::int64_t count) {
+  double sum = 0;
+  for (std::int64_t c = 0; c < count; ++c) sum += partial[c];
+  return sum;
+}
+
+/// The sum of sum_of(first, last) over the chunks of n elements.
+template <class SumOf>
+double sum_chunks(const Context<Host>& context, std::int64_t n, const SumOf& sum_of) {
+  const Chunks chunks(n);
+  std::array<double, Chunks::max_count> partial;
+#pragma omp parallel for schedule(static) \
+    num_threads(context.threads()) if (chunks.count >= parallel_chunks)
+  for (std::int64_t c = 0; c < chunks.count; ++c)
+    partial[c] = sum_of(chunks.first(c), chunks.last(c));
+  return sum_in_order(partial, chunks.count);
+}
+
+/// The sum of x_i y_i over first <= i < last: element i goes to lane (i - first) mod 8, so that the
+/// additions of a chunk do not wait for each other; then the lanes are added in pairs.
+template <class T>
+double chunk_dot(const T* x, const T* y, std::int64_t first, std::int64_t last) {
+  constexpr std::int64_t lanes = 8;
+  double sum[lanes] = {};
+  std::int64_t i = first;
+  for (; i + lanes <= last; i += lanes)
+    for (std::int64_t j = 0; j < lanes; ++j)
+      sum[j] += static_cast<double>(x[i + j]) * static_cast<double>(y[i + j]);
+  for (std::int64_t j = 0; i + j < last; ++j)
+    sum[j] += static_cast<double>(x[i + j]) * static_cast<double>(y[i + j]);
+  return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+}
+
+}  // namespace tansolve::detail

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The host's kernels over raw arrays, which the checked public functions call.
+#pragma once
+
+#include <tansolve/codec/csr.hpp>
+#include <tansolve/kernels/backend.hpp>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tansolve::detail {
+
+// Formulas: kernels/primitives.hpp. T is double or float.
+
+template <class T>
+void fill(Context<Host>& context, std::int64_t n, T a, T* x);
+template <class T>
+void copy(Context<Host>& context, std::int64_t n, const T* x, T* y);
+template <class T>
+void scale(Context<Host>& context, std::int64_t n, T a, T* x);
+template <class T>
+void axpby(Context<Host>& context, std::int64_t n, T a, const T* x, T b, T* y);
+template <class T>
+void multiply(Context<Host>& context, std::int64_t n, const T* x, const T* y, T* z);
+template <class T>
+void dot(Context<Host>& context, std::int64_t n, const T* x, const T* y, T* result);
+template <class T>
+void norm2(Context<Host>& context, std::int64_t n, const T* x, T* result);
+template <class T>
+void cg_step(Context<Host>& context, std::int64_t n, const T* rho, const T* pq, T scale, const T* p,
+             const T* q, T* x, T* r, T* rr);
+template <class T>
+void cg_direction(Context<Host>& context, std::int64_t n, const T* rho, const T* rho_old,
+                  const T* z, T* p);
+
+void transfer(Context<Host>& context, const void* from, void* to, std::size_t bytes);
+
+/// The first rows of parts with about equal numbers of nonzeros, several a thread, and then rows().
+/// A row is never cut: a huge one is a part of its own.
+template <class T>
+std::vector<std::int64_t> csr_parts(const Context<Host>& context, const Csr<T>& a);
+
+/// y = alpha A x + beta y; beta = 0 overwrites y.
+template <class T>
+void csr_apply(Context<Host>& context, const Csr<T>& a, std::span<const std::int64_t> parts,
+               T alpha, const T* x, T beta, T* y);
+/// y = A x and xy = x'y with the bits of dot.
+template <class T>
+void csr_apply_dot(Context<Host>& context, const Csr<T>& a, std::span<const std::int64_t> parts,
+                   const T* x, T* y, T* xy);
+template <class T>
+void csr_apply_transposed(Context<Host>& context, const Csr<T>& a, const T* x, T* y);
+template <class T>
+void csr_diagonal(Context<Host>& context, const Csr<T>& a, T* d);
+
+}  // namespace tansolve::detail

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The primitives on the host: OpenMP over chunks, loops that the compiler vectorises.
+#include <tansolve/kernels/host/chunks.hpp>
+#include <tansolve/kernels/host/kernels.hpp>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace tansolve::detail {
+
+template <class T>
+void fill(Context<Host>& context, std::int64_t n, T a, T* x) {
+  for_chunks(context, n, [=](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) x[i] = a;
+  });
+}
+
+template <class T>
+void copy(Context<Host>& context, std::int64_t n, const T* x, T* y) {
+  for_chunks(context, n, [=](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) y[i] = x[i];
+  });
+}
+
+template <class T>
+void scale(Context<Host>& context, std::int64_t n, T a, T* x) {
+  for_chunks(context, n, [=](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) x[i] *= a;
+  });
+}
+
+template <class T>
+void axpby(Context<Host>& context, std::int64_t n, T a, const T* x, T b, T* y) {
+  for_chunks(context, n, [=](std::int64_t first, std::int64_t last) {
+    if (b == T(0))
+      for (std::int64_t i = first; i < last; ++i) y[i] = a * x[i];
+    else
+      for (std::int64_t i = first; i < last; ++i) y[i] = a * x[i] + b * y[i];
+  });
+}
+
+template <class T>
+void multiply(Context<Host>& context, std::int64_t n, const T* x, const T* y, T* z) {
+  for_chunks(context, n, [=](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) z[i] = x[i] * y[i];
+  });
+}
+
+template <class T>
+void dot(Context<Host>& context, std::int64_t n, const T* x, const T* y, T* result) {
+  *result = static_cast<T>(
+      sum_chunks(context, n, [=](auto first, auto last) { return chunk_dot(x, y, first, last); }));
+}
+
+namespace {
+
+/// The largest |x_i|; NaN if there is one.
+template <class T>
+double largest(const T* x, std::int64_t n) {
+  double most = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (std::isnan(x[i])) return std::numeric_limits<double>::quiet_NaN();
+    most = std::max(most, std::abs(static_cast<double>(x[i])));
+  }
+  return most;
+}
+
+/// The norm with every element scaled by the power of two that brings the largest near 1. Serial:
+/// it runs only where the plain sum is not to be trusted.
+template <class T>
+double scaled_norm2(const T* x, std::int64_t n) {
+  const double most = largest(x, n);
+  if (most == 0 || !std::isfinite(most)) return most;
+  const int exponent = std::ilogb(most);
+  double sum = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double scaled = std::ldexp(static_cast<double>(x[i]), -exponent);
+    sum += scaled * scaled;
+  }
+  return std::ldexp(std::sqrt(sum), exponent);
+}
+
+}  // namespace
+
+template <class T>
+void norm2(Context<Host>& context, std::int64_t n, const T* x, T* result) {
+  // Each square that underflows errs by less than the least normal number: relative to a sum above
+  // `safe`, n of them err by less than n eps^2. Squares of floats are safe in double as they are.
+  constexpr double safe =
+      std::numeric_limits<double>::min() /
+      (std::numeric_limits<double>::epsilon() * std::numeric_limits<double>::epsilon());
+  const double sum =
+      sum_chunks(context, n, [=](auto first, auto last) { return chunk_dot(x, x, first, last); });
+  const bool trusted = std::isfinite(sum) && sum > safe;
+  *result = static_cast<T>(trusted ? std::sqrt(sum) : scaled_norm2(x, n));
+}
+
+template <class T>
+void cg_step(Context<Host>& context, std::int64_t n, const T* rho, const T* pq, T scale, const T* p,
+             const T* q, T* x, T* r, T* rr) {
+  const T alpha = *rho / *pq, step = scale * alpha;
+  if (!(*rho > 0 && *pq > 0 && std::isfinite(*rho) && std::isfinite(*pq) && std::isfinite(alpha) &&
+        std::isfinite(step))) {
+    *rr = std::numeric_limits<T>::quiet_NaN();
+    return;
+  }
+  *rr = static_cast<T>(sum_chunks(context, n, [=](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) x[i] += step * p[i];
+    for (std::int64_t i = first; i < last; ++i) r[i] -= alpha * q[i];
+    return chunk_dot(r, r, first, last);
+  }));
+}
+
+template <class T>
+void cg_direction(Context<Host>& context, std::int64_t n, const T* rho, const T* rho_old,
+                  const T* z, T* p) {
+  const T beta = *rho / *rho_old;
+  for_chunks(context, n, [=](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) p[i] = z[i] + beta * p[i];
+  });
+}
+
+void transfer(Context<Host>&, const void* from, void* to, std::size_t bytes) {
+  if (bytes > 0) std::memcpy(to, from, bytes);
+}
+
+#define TANSOLVE_INSTANTIATE(T)                                                                  \
+  template void fill(Context<Host>&, std::int64_t, T, T*);                                       \
+  template void copy(Context<Host>&, std::int64_t, const T*, T*);                                \
+  template void scale(Context<Host>&, std::int64_t, T, T*);                                      \
+  template void axpby(Context<Host>&, std::int64_t, T, const T*, T, T*);                         \
+  template void multiply(Context<Host>&, std::int64_t, const T*, const T*, T*);                  \
+  template void dot(Context<Host>&, std::int64_t, const T*, const T*, T*);                       \
+  template void norm2(Context<Host>&, std::int64_t, const T*, T*);                               \
+  template void cg_step(Context<Host>&, std::int64_t, const T*, const T*, T, const T*, const T*, \
+                        T*, T*, T*);                                                             \
+  template void cg_direction(Context<Host>&, std::int64_t, const T*, const T*, const T*, T*);
+TANSOLVE_INSTANTIATE(double)
+TANSOLVE_INSTANTIATE(float)
+#undef TANSOLVE_INSTANTIATE
+
+}  // namespace tansolve::detail

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Checks, inverts and applies a diagonal.
+#include <tansolve/codec/error.hpp>
+#include <tansolve/kernels/primitives.hpp>
+#include <tansolve/preconditioners/jacobi.hpp>
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <vector>
+
+namespace tansolve {
+
+template <class T, class B>
+Jacobi<T, B>::Jacobi(Context<B>& context, const LinearOperator<T, B>& A)
+    : LinearOperator<T, B>(context, A.rows(), A.cols()), inverse_(context, A.rows()) {
+  if (A.rows() != A.cols())
+    throw Error(ErrorCode::invalid_argument, fmt::format("jacobi: {} is {} x {}, it must be square",
+                                                         A.name(), A.rows(), A.cols()));
+  A.diagonal(inverse_);
+  invert();
+}
+
+template <class T, class B>
+Jacobi<T, B>::Jacobi(Context<B>& context, Span<const T, B> diagonal)
+    : LinearOperator<T, B>(context, diagonal.size(), diagonal.size()),
+      inverse_(context, diagonal.size()) {
+  copy(context, diagonal, inverse_.span());
+  invert();
+}
+
+template <class T, class B>
+void Jacobi<T, B>::invert() {
+  std::vector<T> d(inverse_.size());
+  copy_to_host<T>(this->context(), inverse_, d);
+  std::int64_t refused = 0, first = 0;
+  for (std::int64_t i = 0; i < std::ssize(d); ++i) {
+    if (std::isfinite(d[i]) && std::isfinite(1 / d[i])) continue;
+    if (refused++ == 0) first = i;
+  }
+  if (refused > 0)
+    throw Error(
+        ErrorCode::bad_input,
+        fmt::format("jacobi: {} of {} diagonal elements are zero, absent or without a finite "
+                    "inverse, first in row {}: {}",
+                    refused, d.size(), first, d[first]));
+  for (T& element : d) element = 1 / element;
+  copy_from_host(this->context(), d, inverse_.span());
+}
+
+template <class T, class B>
+void Jacobi<T, B>::apply_impl(Span<const T, B> x, Span<T, B> y) const {
+  multiply(this->context(), inverse_, x, y);
+}
+
+template <class T, class B>
+void Jacobi<T, B>::apply_transposed_impl(Span<const T, B> x, Span<T, B> y) const {
+  apply_impl(x, y);
+}
+
+template <class T, class B>
+void Jacobi<T, B>::diagonal_impl(Span<T, B> d) const {
+  copy(this->context(), inverse_, d);
+}
+
+template class Jacobi<double, Host>;
+template class Jacobi<float, Host>;
+template class Jacobi<double, Checked>;
+template class Jacobi<float, Checked>;
+
+}  // namespace tansolve

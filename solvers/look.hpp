@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The cheap look at a system before it is solved.
+#pragma once
+
+#include <tansolve/solvers/options.hpp>
+#include <tansolve/solvers/workspace.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tansolve {
+
+/// Throws Error(invalid_argument) for what cannot be solved at all: an operator that is not square
+/// (naming the solvers for least squares), vectors or a preconditioner of another size, b and x
+/// that overlap, options out of range. `solver` is named in the message.
+template <class T, class B>
+void require_square_system(std::string_view solver, const LinearOperator<T, B>& A,
+                           std::type_identity_t<Span<const T, B>> b,
+                           std::type_identity_t<Span<const T, B>> x,
+                           const SolveOptions<T, B>& options);
+
+/// Says which element of `vector`, called `name`, is the first that is not finite: "b[17] = nan";
+/// empty if all are. Copies the vector to the host piece by piece.
+template <class T, class B>
+std::string first_not_finite(Context<B>& context, std::string_view name, Span<const T, B> vector);
+
+/// A randomised probe of symmetry with a fixed seed: compares u'(A v) with v'(A u) for random u and
+/// v. Returns an empty string if they agree up to rounding, else a sentence with both. Costs two
+/// products; u, v, w are overwritten, vectors of A.rows() elements, as are both scalars. A is
+/// square.
+template <class T, class B>
+std::string probe_symmetry(const LinearOperator<T, B>& A, Span<T, B> u, Span<T, B> v, Span<T, B> w,
+                           Scalar<T, B>& product, Scalar<T, B>& norm);
+
+}  // namespace tansolve

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Builds and checks workspaces.
+#include <tansolve/codec/error.hpp>
+#include <tansolve/solvers/workspace.hpp>
+
+#include <fmt/format.h>
+
+namespace tansolve {
+
+template <class T, class B>
+Workspace<T, B>::Workspace(Context<B>& context, const WorkspaceShape& shape) : shape_(shape) {
+  for (std::int64_t i = 0; i < shape.vectors; ++i) vectors_.emplace_back(context, shape.size);
+  for (std::int64_t i = 0; i < shape.scalars; ++i) scalars_.emplace_back(context);
+}
+
+template <class T, class B>
+void Workspace<T, B>::require(std::string_view solver, const WorkspaceShape& needed) const {
+  if (shape_.size != needed.size || shape_.vectors < needed.vectors ||
+      shape_.scalars < needed.scalars)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{}: a workspace of {} vectors of {} elements and {} scalars, it needs "
+                            "{} of {} and {}",
+                            solver, shape_.vectors, shape_.size, shape_.scalars, needed.vectors,
+                            needed.size, needed.scalars));
+}
+
+template class Workspace<double, Host>;
+template class Workspace<float, Host>;
+template class Workspace<double, Checked>;
+template class Workspace<float, Checked>;
+
+}  // namespace tansolve

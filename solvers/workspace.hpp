@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The memory of a solver, sized once and reused over solves.
+#pragma once
+
+#include <tansolve/kernels/vector.hpp>
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace tansolve {
+
+/// What a solver needs: `vectors` of `size` elements, and `scalars`.
+struct WorkspaceShape {
+  std::int64_t size;
+  std::int64_t vectors;
+  std::int64_t scalars;
+
+  /// Bytes of backend memory for elements of type T.
+  template <class T>
+  std::int64_t bytes() const {
+    return (vectors * size + scalars) * static_cast<std::int64_t>(sizeof(T));
+  }
+};
+
+/// Vectors and scalars of a backend. Everything is allocated here, nothing later. Serves one solve
+/// at a time; the content between solves is unspecified.
+template <class T, class B>
+class Workspace {
+ public:
+  /// Throws Error(out_of_memory).
+  Workspace(Context<B>& context, const WorkspaceShape& shape);
+
+  Span<T, B> vector(std::int64_t i) { return vectors_[i]; }
+  Scalar<T, B>& scalar(std::int64_t i) { return scalars_[i]; }
+  std::int64_t bytes() const { return shape_.template bytes<T>(); }
+
+  /// Throws Error(invalid_argument), naming the solver, unless the size agrees and there are enough
+  /// vectors and scalars.
+  void require(std::string_view solver, const WorkspaceShape& needed) const;
+
+ private:
+  WorkspaceShape shape_;
+  std::vector<Vector<T, B>> vectors_;
+  std::vector<Scalar<T, B>> scalars_;
+};
+
+}  // namespace tansolve
