@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The slow, obvious decoder: section 3 of FORMAT.md in code, whose paragraphs the comments cite. It
+// The slow, obvious decoder: section 3 of FORMAT.md in code, whose paragraphs its comments cite. It
 // checks every read and shares nothing with the fast decoders, which are tested against it;
 // containers are validated with it.
 #pragma once

@@ -7,20 +7,9 @@
 
 #include <doctest/doctest.h>
 
-#include <cstring>
-
 using namespace tansolve;
 
 namespace {
-
-template <class T>
-bool same_bits(const Csr<T>& a, const Csr<T>& b) {
-  return a.rows() == b.rows() && a.cols() == b.cols() &&
-         std::ranges::equal(a.offsets(), b.offsets()) &&
-         std::ranges::equal(a.columns(), b.columns()) &&
-         std::ranges::equal(a.values(), b.values(),
-                            [](T x, T y) { return value_bits(x) == value_bits(y); });
-}
 
 template <class T>
 void check_every_plan(const Csr<T>& matrix) {
@@ -33,7 +22,7 @@ void check_every_plan(const Csr<T>& matrix) {
         CAPTURE(static_cast<int>(ends));
         const auto encoded =
             encode(matrix, {coding.coding, rows_per_lane, ends}, histogram, {.threads = 2});
-        CHECK(same_bits(encoded.decode(2), matrix));
+        CHECK(test::same_bits(encoded.decode(2), matrix));
         CHECK_NOTHROW(CompressedMatrix<T>(encoded.parts()));
       }
 }
@@ -109,7 +98,7 @@ TEST_CASE("a matrix of unique pairs is sampled, and what the sample misses escap
   const Histogram histogram = count_pairs(matrix);
   CHECK(histogram.sampled);
   CHECK(histogram.total <= std::uint64_t{1} << 22);
-  CHECK(same_bits(encode(matrix, {Coding::paper, 1}, histogram).decode(), matrix));
+  CHECK(test::same_bits(encode(matrix, {Coding::paper, 1}, histogram).decode(), matrix));
 }
 
 TEST_CASE("progress is reported up to the whole") {

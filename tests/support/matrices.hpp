@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tansolve/codec/csr.hpp>
+#include <tansolve/codec/histogram.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -34,13 +35,22 @@ Csr<T> random_matrix(std::int64_t rows, std::int64_t cols, double per_row, std::
   std::sort(triplets.begin(), triplets.end(), [](const auto& a, const auto& b) {
     return std::tie(a.row, a.col) < std::tie(b.row, b.col);
   });
-  triplets.erase(std::unique(triplets.begin(), triplets.end(),
-                             [](const auto& a, const auto& b) {
-                               return a.row == b.row && a.col == b.col;
-                             }),
-                 triplets.end());
+  triplets.erase(
+      std::unique(triplets.begin(), triplets.end(),
+                  [](const auto& a, const auto& b) { return a.row == b.row && a.col == b.col; }),
+      triplets.end());
   for (auto& triplet : triplets) triplet.value = static_cast<T>(value(random));
   return Csr<T>::from_triplets(rows, cols, triplets);
+}
+
+/// The same shape, pattern and values, these to the bit.
+template <class T>
+bool same_bits(const Csr<T>& a, const Csr<T>& b) {
+  return a.rows() == b.rows() && a.cols() == b.cols() &&
+         std::ranges::equal(a.offsets(), b.offsets()) &&
+         std::ranges::equal(a.columns(), b.columns()) &&
+         std::ranges::equal(a.values(), b.values(),
+                            [](T x, T y) { return value_bits(x) == value_bits(y); });
 }
 
 /// The shapes and values that break formats.
@@ -64,8 +74,16 @@ std::vector<Named<T>> nasty_matrices() {
   add("1 x 1 empty", 1, 1, {});
   add("empty rows first and last", 100, 90, {{40, 3, T(1)}, {40, 89, T(2)}, {41, 0, T(3)}});
   add("special values", 6, 6,
-      {{0, 0, nan}, {0, 3, inf}, {1, 1, -inf}, {2, 2, T(-0.0)}, {2, 5, T(0)}, {3, 3, tiny},
-       {3, 4, -tiny}, {4, 0, huge}, {4, 5, -huge}, {5, 5, T(1)}});
+      {{0, 0, nan},
+       {0, 3, inf},
+       {1, 1, -inf},
+       {2, 2, T(-0.0)},
+       {2, 5, T(0)},
+       {3, 3, tiny},
+       {3, 4, -tiny},
+       {4, 0, huge},
+       {4, 5, -huge},
+       {5, 5, T(1)}});
   {
     std::vector<Triplet<T>> triplets;
     for (std::int64_t j = 0; j < 3000; ++j) triplets.push_back({17, j, T(j % 7)});
@@ -80,7 +98,8 @@ std::vector<Named<T>> nasty_matrices() {
   {
     std::vector<Triplet<T>> triplets;
     for (std::int64_t i = 0; i < 200; ++i)
-      for (std::int64_t j = std::max<std::int64_t>(0, i - 1); j <= std::min<std::int64_t>(199, i + 1); ++j)
+      for (std::int64_t j = std::max<std::int64_t>(0, i - 1);
+           j <= std::min<std::int64_t>(199, i + 1); ++j)
         triplets.push_back({i, j, i == j ? T(2) : T(-1)});
     add("tridiagonal", 200, 200, triplets);
   }

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The fused product against the uncompressed one, bit for bit, on every instruction set of this
+// machine.
+#include "support/matrices.hpp"
+
+#include <tansolve/codec/encode.hpp>
+#include <tansolve/codec/error.hpp>
+#include <tansolve/codec/generators.hpp>
+#include <tansolve/kernels/compressed_operator.hpp>
+#include <tansolve/kernels/csr_operator.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace tansolve;
+
+namespace {
+
+constexpr std::int64_t most_columns = 1'000'000;  // of x, beyond which a matrix is left out
+
+template <class T>
+std::vector<T> random_vector(std::int64_t n, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<T> x(n);
+  for (T& value : x) value = static_cast<T>(static_cast<double>(random() >> 11) * 0x1p-52 - 1);
+  return x;
+}
+
+/// Equal bits, but for the payload of a NaN, which processors choose as they like.
+template <class T>
+bool same(const std::vector<T>& a, const std::vector<T>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](T x, T y) {
+    return value_bits(x) == value_bits(y) || (std::isnan(x) && std::isnan(y));
+  });
+}
+
+template <class T>
+std::vector<T> product(const LinearOperator<T, Host>& a, T alpha, std::vector<T> x, T beta,
+                       std::vector<T> y) {
+  if (alpha == T(1) && beta == T(0))
+    a.apply(Span<T, Host>(x.data(), std::ssize(x)), Span<T, Host>(y.data(), std::ssize(y)));
+  else
+    a.apply(alpha, Span<T, Host>(x.data(), std::ssize(x)), beta,
+            Span<T, Host>(y.data(), std::ssize(y)));
+  return y;
+}
+
+template <class T>
+void check_products(const Csr<T>& matrix, const Plan& plan, const Histogram& histogram) {
+  CAPTURE(traits(plan.coding).name);
+  CAPTURE(plan.rows_per_lane);
+  CAPTURE(static_cast<int>(plan.row_ends));
+  const T nan = std::numeric_limits<T>::quiet_NaN();
+  const auto compressed = encode(matrix, plan, histogram);
+  Context<Host> serial(1), threaded(3);
+  const CsrOperator<T, Host> csr(serial, matrix);
+  const auto x = random_vector<T>(matrix.cols(), 42);
+  const auto y = random_vector<T>(matrix.rows(), 43);
+  const std::vector<T> poison(matrix.rows(), nan);
+  auto wild = x;  // what padding or an empty row touches by mistake shows as NaN
+  for (std::size_t j = 0; j < wild.size(); j += 5) wild[j] = j % 2 == 0 ? nan : T(HUGE_VAL);
+  for (const std::string& isa : supported_isas()) {
+    CAPTURE(isa);
+    for (Context<Host>* context : {&serial, &threaded}) {
+      const CompressedOperator<T, Host> dtans(*context, compressed, isa);
+      CHECK(same(product(dtans, T(1), x, T(0), poison), product(csr, T(1), x, T(0), poison)));
+      CHECK(same(product(dtans, T(1), wild, T(0), poison), product(csr, T(1), wild, T(0), poison)));
+      CHECK(same(product(dtans, T(-2.5), x, T(0), poison), product(csr, T(-2.5), x, T(0), poison)));
+      CHECK(same(product(dtans, T(0.5), x, T(3), y), product(csr, T(0.5), x, T(3), y)));
+    }
+  }
+}
+
+template <class T>
+void check_every_plan(const Csr<T>& matrix) {
+  const Histogram histogram = count_pairs(matrix);
+  for (const CodingTraits& coding : all_codings)
+    for (const int rows_per_lane : {1, 4, 7})
+      for (const RowEnds ends : {RowEnds::aligned, RowEnds::crossing})
+        check_products(matrix, {coding.coding, rows_per_lane, ends}, histogram);
+}
+
+/// Rows alike in runs (lanes in step), unlike in others, and lengths that change in between.
+const std::vector<std::string> structured = {
+    "poisson5:70x3",  "poisson7:9",    "poisson27:11", "convdiff7:6",
+    "varcoef7:6",     "fem3:4",        "fem3u:3",      "band:500:9:20:4",
+    "band:500:4:3:0", "heisenberg:10", "er:400:6",     "laplacian:ba:600:6",
+    "rmat:8:9"};
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("the fused product has the bits of the csr product on nasty matrices", T, double,
+                   float) {
+  for (const auto& [name, matrix] : test::nasty_matrices<T>()) {
+    if (matrix.cols() > most_columns) continue;
+    CAPTURE(name);
+    check_every_plan(matrix);
+  }
+}
+
+TEST_CASE_TEMPLATE("the fused product has the bits of the csr product on structured matrices", T,
+                   double, float) {
+  for (const std::string& specification : structured) {
+    CAPTURE(specification);
+    check_every_plan(convert<T>(generate(specification)));
+  }
+}
+
+TEST_CASE_TEMPLATE("the checked backend's product agrees with the fused one", T, double, float) {
+  const auto matrix = convert<T>(generate("laplacian:ba:300:6"));
+  const auto compressed = encode(matrix, {Coding::byte, 2}, count_pairs(matrix));
+  Context<Checked> checked;
+  Context<Host> host;
+  const CompressedOperator<T, Checked> suspicious(checked, compressed);
+  const CompressedOperator<T, Host> fused(host, compressed);
+  const auto x = random_vector<T>(matrix.cols(), 1);
+  Vector<T, Checked> cx(checked, matrix.cols()), cy(checked, matrix.rows());
+  copy_from_host(checked, x, cx.span());
+  suspicious.apply(cx, cy);
+  std::vector<T> y(matrix.rows());
+  copy_to_host(checked, cy, std::span(y));
+  CHECK(same(y, product(fused, T(1), x, T(0), std::vector<T>(matrix.rows()))));
+}
+
+TEST_CASE_TEMPLATE("the diagonal of a compressed matrix is that of the matrix", T, double, float) {
+  for (const char* specification : {"varcoef7:5", "er:300:4", "heisenberg:8"}) {
+    const auto matrix = convert<T>(generate(specification));
+    const auto compressed = encode(matrix, {Coding::joint, 3}, count_pairs(matrix));
+    Context<Host> context;
+    std::vector<T> expected(matrix.rows()), found(matrix.rows());
+    CsrOperator<T, Host>(context, matrix).diagonal({expected.data(), matrix.rows()});
+    CompressedOperator<T, Host>(context, compressed).diagonal({found.data(), matrix.rows()});
+    CHECK(same(found, expected));
+  }
+}
+
+TEST_CASE("instruction sets are forced by name or by variable, and unknown ones refused") {
+  const auto matrix = generate("poisson5:4");
+  const auto compressed = encode(matrix, {Coding::byte, 1}, count_pairs(matrix));
+  Context<Host> context;
+  const auto make = [&](const std::string& isa) {
+    CompressedOperator<double, Host>(context, compressed, isa);
+  };
+  CHECK(supported_isas().size() >= 1);
+  CHECK_NOTHROW(make("scalar"));
+  CHECK_THROWS_WITH_AS(make("mmx"), doctest::Contains("scalar"), Error);
+  setenv("TANSOLVE_ISA", "no-such-set", 1);
+  CHECK_THROWS_WITH_AS(make(""), doctest::Contains("no-such-set"), Error);
+  unsetenv("TANSOLVE_ISA");
+  CHECK_NOTHROW(make(""));
+}
