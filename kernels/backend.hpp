@@ -10,19 +10,21 @@ namespace tansolve {
 /// OpenMP threads and SIMD on the host.
 struct Host {};
 
-/// The host under suspicion: serial reference kernels, memory of its own that starts as NaN, aliasing
-/// refused, calls, bytes and allocations counted. Tests run the solvers on it.
+/// The host under suspicion: serial reference kernels, memory of its own that starts as NaN,
+/// aliasing refused, calls, bytes and allocations counted. Tests run the solvers on it.
 struct Checked {};
 
-/// Threads or device, stream and library handles of a backend. Operators, vectors and solvers hold a
-/// reference to their context, which must outlive them. One context serves one thread of the user's.
+/// Threads or device, stream and library handles of a backend. Operators, vectors and solvers hold
+/// a reference to their context, which must outlive them. One context serves one thread of the
+/// user's.
 template <class B>
 class Context;
 
 template <>
 class Context<Host> {
  public:
-  /// `threads` OpenMP threads, 0: as many as OpenMP would start. Throws Error(invalid_argument) below 0.
+  /// `threads` OpenMP threads, 0: as many as OpenMP would start. Throws Error(invalid_argument)
+  /// below 0.
   explicit Context(int threads = 0);
   int threads() const { return threads_; }
 
@@ -35,11 +37,11 @@ class Context<Host> {
 
 /// What a Checked context has seen so far.
 struct Counters {
-  std::int64_t products = 0;     ///< operator applications
-  std::int64_t reductions = 0;   ///< results that every element of a vector enters
-  std::int64_t elements = 0;     ///< vector elements read and written by primitives and kernels
+  std::int64_t products = 0;    ///< operator applications
+  std::int64_t reductions = 0;  ///< results that every element of a vector enters
+  std::int64_t elements = 0;    ///< vector elements read and written by primitives and kernels
   std::int64_t allocations = 0;
-  std::int64_t transfers = 0;    ///< copies to or from the user's memory, reads of a scalar
+  std::int64_t transfers = 0;  ///< copies to or from the user's memory, reads of a scalar
 };
 
 template <>

@@ -17,7 +17,8 @@ bool overlap(Span<T, B> a, Span<U, B> b) {
          before(b.data(), a.data() + a.size());
 }
 
-/// What the Checked backend counts of the vectors that a function passes over; nothing on the others.
+/// What the Checked backend counts of the vectors that a function passes over; nothing on the
+/// others.
 template <class B>
 void count([[maybe_unused]] Context<B>& context, [[maybe_unused]] std::int64_t elements,
            [[maybe_unused]] std::int64_t reductions = 0) {

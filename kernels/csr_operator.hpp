@@ -9,9 +9,9 @@
 
 namespace tansolve {
 
-/// A CSR matrix as an operator. Refers to the matrix, which must outlive it. Each row is summed in the
-/// order of its columns, every product rounded before it is added: on the host, all formats give the
-/// same bits. Provides the transposed product (serial on the host) and the diagonal.
+/// A CSR matrix as an operator. Refers to the matrix, which must outlive it. Each row is summed in
+/// the order of its columns, every product rounded before it is added: on the host, all formats
+/// give the same bits. Provides the transposed product (serial on the host) and the diagonal.
 template <class T, class B>
 class CsrOperator final : public LinearOperator<T, B> {
  public:
@@ -27,7 +27,8 @@ class CsrOperator final : public LinearOperator<T, B> {
 
  private:
   const Csr<T>* matrix_;
-  std::vector<std::int64_t> parts_;  ///< first rows of the parts with about equal numbers of nonzeros
+  std::vector<std::int64_t>
+      parts_;  ///< first rows of the parts with about equal numbers of nonzeros
 };
 
 }  // namespace tansolve

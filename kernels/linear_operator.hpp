@@ -11,10 +11,11 @@ namespace tansolve {
 
 /// A linear map from vectors of cols() to vectors of rows() elements. Derive and write
 ///
-///     void apply_impl(Span<const T, B> x, Span<T, B> y) const override;   // y = A x, y overwritten
+///     void apply_impl(Span<const T, B> x, Span<T, B> y) const override;   // y = A x, y
+///     overwritten
 ///
-/// to put a matrix of your own in the place of a compressed one; override the others where you can do
-/// better than their defaults. The public functions check shapes and aliasing (x and y must not
+/// to put a matrix of your own in the place of a compressed one; override the others where you can
+/// do better than their defaults. The public functions check shapes and aliasing (x and y must not
 /// overlap), throw Error(invalid_argument) naming the shapes, and count.
 template <class T, class B>
 class LinearOperator {
@@ -50,7 +51,8 @@ class LinearOperator {
 
  protected:
   virtual void apply_impl(Span<const T, B> x, Span<T, B> y) const = 0;
-  /// By default the product into a vector of its own (allocated on first use, unless beta = 0), then axpby.
+  /// By default the product into a vector of its own (allocated on first use, unless beta = 0),
+  /// then axpby.
   virtual void apply_impl(T alpha, Span<const T, B> x, T beta, Span<T, B> y) const;
   /// By default the product, then dot.
   virtual void apply_dot_impl(Span<const T, B> x, Span<T, B> y, Scalar<T, B>& xy) const;

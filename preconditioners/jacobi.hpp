@@ -25,7 +25,6 @@ class Jacobi final : public LinearOperator<T, B> {
   std::string name() const override { return "jacobi"; }
 
  protected:
-  using LinearOperator<T, B>::apply_impl;
   void apply_impl(Span<const T, B> x, Span<T, B> y) const override;
   void apply_transposed_impl(Span<const T, B> x, Span<T, B> y) const override;
   void diagonal_impl(Span<T, B> d) const override;

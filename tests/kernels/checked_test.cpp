@@ -12,7 +12,6 @@ class Accumulating : public LinearOperator<double, Checked> {
   using LinearOperator::LinearOperator;
 
  protected:
-  using LinearOperator::apply_impl;
   void apply_impl(Span<const double, Checked> x, Span<double, Checked> y) const override {
     axpby(context(), 1, x, 1, y);
   }

@@ -49,7 +49,6 @@ class Twice : public LinearOperator<T, B> {
   using LinearOperator<T, B>::LinearOperator;
 
  protected:
-  using LinearOperator<T, B>::apply_impl;
   void apply_impl(Span<const T, B> x, Span<T, B> y) const override {
     copy(this->context(), x, y);
     scale(this->context(), 2, y);

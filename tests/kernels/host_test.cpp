@@ -65,10 +65,12 @@ TEST_CASE("a context refuses a negative number of threads") {
   CHECK(Context<Host>(3).threads() == 3);
 }
 
+#ifndef __SANITIZE_ADDRESS__  // whose allocator aborts where others return null
 TEST_CASE("host memory that does not exist is reported as such") {
   Context<Host> context;
   CHECK(code_thrown_by([&] { Vector<double, Host>(context, std::int64_t{1} << 59); }) ==
         ErrorCode::out_of_memory);
 }
+#endif
 
 }  // namespace tansolve::test

@@ -19,7 +19,6 @@ class Lying : public LinearOperator<double, Checked> {
         lie_(std::move(lie)) {}
 
  protected:
-  using LinearOperator::apply_impl;
   void apply_impl(Span<const double, Checked> x, Span<double, Checked> y) const override {
     honest_.apply(x, y);
   }
