@@ -21,17 +21,17 @@ struct HostCost {
   double walk;
 };
 constexpr std::array<HostCost, all_codings.size()> host_costs = {{
-    {5.0, 0.8, 2.6},   // paper
-    {2.6, 0.7, 2.4},   // joint
-    {1.3, 0.7, 2.2},   // byte
-    {0.1, 0.7, 2.2},   // fixed8
-    {0.15, 0.8, 2.3},  // fixed12
-    {0.2, 0.9, 2.4},   // fixed16
+    {7.8, 1.2, 3.3},  // paper
+    {4.6, 1.2, 2.9},  // joint
+    {2.6, 1.2, 2.9},  // byte
+    {0.3, 1.2, 2.3},  // fixed8
+    {0.5, 1.3, 2.8},  // fixed12
+    {0.5, 1.4, 2.5},  // fixed16
 }};
 /// What an escape takes longer than a look-up.
-constexpr double escape_nanoseconds = 6;
+constexpr double escape_nanoseconds = 8;
 /// Bytes a nanosecond that one core streams from memory, and the least time of a CSR nonzero.
-constexpr double core_bandwidth = 9;
+constexpr double core_bandwidth = 9.7;
 constexpr double csr_least_nanoseconds = 0.9;
 
 /// Slices that keep a large GPU's warps busy (132 multiprocessors of 32 warps), and threads
@@ -105,12 +105,24 @@ TableCost cost_of(const SymbolTable<T>& table, const std::vector<PairCount>& cou
 template <class T>
 double padding_symbols(const Csr<T>& matrix, const Plan& plan) {
   const auto& [coding, name, geometry, tables] = traits(plan.coding);
-  const std::int64_t lanes = (matrix.rows() + plan.rows_per_lane - 1) / plan.rows_per_lane;
-  if (plan.row_ends == RowEnds::crossing) return static_cast<double>(lanes) * (geometry.l - 1) / 2;
-  std::int64_t symbols = 0;
-  for (std::int64_t i = 0; i < matrix.rows(); ++i)
-    symbols += (geometry.l - matrix.row_nnz(i) * tables % geometry.l) % geometry.l;
-  return static_cast<double>(symbols);
+  const auto pad_to_segment = [l = geometry.l](std::int64_t symbols) {
+    return (l - symbols % l) % l;
+  };
+  std::int64_t padding = 0;
+  if (plan.row_ends == RowEnds::aligned) {
+    for (std::int64_t i = 0; i < matrix.rows(); ++i)
+      padding += pad_to_segment(matrix.row_nnz(i) * tables);
+    return static_cast<double>(padding);
+  }
+  for (std::int64_t base = 0; base < matrix.rows(); base += plan.rows_per_slice())
+    for (int j = 0; j < warp_size; ++j) {
+      std::int64_t symbols = 0;
+      for (int i = 0; i < plan.rows_per_lane; ++i)
+        if (const std::int64_t row = base + j + std::int64_t{warp_size} * i; row < matrix.rows())
+          symbols += matrix.row_nnz(row) * tables;
+      padding += pad_to_segment(symbols);
+    }
+  return static_cast<double>(padding);
 }
 
 template <class T>
@@ -135,10 +147,11 @@ Candidate predict(const Csr<T>& matrix, const Histogram& histogram, const Plan& 
                                            4 * symbol_tables[t].deltas.size() +
                                            sizeof(T) * symbol_tables[t].values.size());
   }
-  bits += padding_symbols(matrix, plan) * padding_bits;
+  const double padding = padding_symbols(matrix, plan);
+  bits += padding * padding_bits;
   // A lane loses the digits of its last segment, k bits a symbol being read there, and half a word.
   const double lanes = std::ceil(static_cast<double>(matrix.rows()) / plan.rows_per_lane);
-  const double bits_a_symbol = nnz == 0 ? 0 : bits / (nnz * tables);
+  const double bits_a_symbol = nnz == 0 ? 0 : bits / (nnz * tables + padding);
   if (geometry.f > 0 && nnz > 0)
     bits += lanes * (geometry.l * std::max(0.0, geometry.k - bits_a_symbol) + 16);
   candidate.bytes += bits / 8 + lanes / warp_size * 8 +

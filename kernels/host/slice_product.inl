@@ -34,24 +34,25 @@ constexpr int groups = warp_size / group;
 /// Segments a stretch: its words stay in the L1 cache, and lanes change rarely.
 constexpr int stretch = 16;
 
-template <class T, Geometry G, int tables, bool escapes> class SliceProduct {
-  static constexpr unsigned per_segment = G.l / tables; ///< nonzeros
+template <class T, Geometry G, int tables, bool escapes>
+class SliceProduct {
+  static constexpr unsigned per_segment = G.l / tables;  ///< nonzeros
   using D = hn::CappedTag<T, group>;
 
-public:
-  explicit SliceProduct(const FusedProduct<T> &product)
-      : product_(product), matrix_(*product.matrix),
-        lengths_(matrix_.parts().row_lengths), tables_(*product.tables),
+ public:
+  explicit SliceProduct(const FusedProduct<T>& product)
+      : product_(product),
+        matrix_(*product.matrix),
+        lengths_(matrix_.parts().row_lengths),
+        tables_(*product.tables),
         aligned_(matrix_.plan().row_ends == RowEnds::aligned) {}
 
   HWY_ATTR void run(std::int64_t slice) {
     words_ = matrix_.slice_words(slice).data();
     next_word_ = words_;
-    segments_ = matrix_.lane_segments(slice);
-    const std::int64_t longest =
-        *std::max_element(segments_.begin(), segments_.end());
+    const std::int64_t longest = count_segments(slice);
     for (int j = 0; j < warp_size; ++j) {
-      Lane &lane = lanes_[j];
+      Lane& lane = lanes_[j];
       lane.row = slice * matrix_.plan().rows_per_slice() + j;
       lane.rows_left = matrix_.plan().rows_per_lane;
       enter_row(lane);
@@ -59,22 +60,19 @@ public:
       r_[j] = 1;
     }
     next_end_ = 0;
-    for (auto &needed : needed_)
-      needed = lanes_beyond(0);
+    for (auto& needed : needed_) needed = lanes_beyond(0);
     for (std::int64_t first = 0; first < longest; first += stretch) {
-      const int count =
-          static_cast<int>(std::min<std::int64_t>(stretch, longest - first));
+      const int count = static_cast<int>(std::min<std::int64_t>(stretch, longest - first));
       recover(first, count);
-      for (int g = 0; g < groups; ++g)
-        multiply(first, g);
+      for (int g = 0; g < groups; ++g) multiply(first, g);
     }
   }
 
-private:
+ private:
   struct Lane {
     std::int64_t row;
-    int rows_left;      ///< this one included
-    std::uint32_t left; ///< entries of the row to come; 0 when the lane is done
+    int rows_left;       ///< this one included
+    std::uint32_t left;  ///< entries of the row to come; 0 when the lane is done
     std::uint32_t column;
     T sum;
   };
@@ -83,26 +81,22 @@ private:
   // ---------------------------------------------------------------------------
 
   HWY_ATTR HWY_INLINE void recover(std::int64_t first, int count) {
-    if constexpr (escapes)
-      raw_count_.fill(0);
+    if constexpr (escapes) raw_count_.fill(0);
     for (int t = 0; t < count; ++t) {
-      auto &words = stretch_[t];
+      auto& words = stretch_[t];
       for (int c = 0; c < G.o; ++c) {
         if (needed_[c] == ~0u) {
           std::memcpy(words[c], next_word_, sizeof words[c]);
           next_word_ += warp_size;
           continue;
         }
-        if (c < G.f)
-          std::memcpy(words[c], extracted_[c], sizeof words[c]);
+        if (c < G.f) std::memcpy(words[c], extracted_[c], sizeof words[c]);
         for (std::uint32_t lanes = needed_[c]; lanes != 0; lanes &= lanes - 1)
           words[c][std::countr_zero(lanes)] = *next_word_++;
       }
       const std::uint32_t active = active_, more = lanes_beyond(first + t + 1);
-      if constexpr (escapes)
-        find_escapes(t, active);
-      for (int c = 0; c < G.o; ++c)
-        needed_[c] = more;
+      if constexpr (escapes) find_escapes(t, active);
+      for (int c = 0; c < G.o; ++c) needed_[c] = more;
       if constexpr (G.f > 0) {
         for (std::uint32_t lanes = active; lanes != 0; lanes &= lanes - 1)
           take_digits(words, std::countr_zero(lanes));
@@ -110,37 +104,55 @@ private:
     }
   }
 
+  /// CompressedMatrix::lane_segments with constant divisors; returns the
+  /// longest lane's.
+  std::int64_t count_segments(std::int64_t slice) {
+    constexpr std::uint64_t l = G.l;
+    const std::int64_t base = slice * matrix_.plan().rows_per_slice();
+    std::uint64_t longest = 0;
+    for (int j = 0; j < warp_size; ++j) {
+      std::uint64_t symbols = 0;
+      std::int64_t row = base + j;
+      for (int i = 0; i < matrix_.plan().rows_per_lane && row < matrix_.rows(); ++i) {
+        symbols += std::uint64_t{lengths_[row]} * tables;
+        if (aligned_) symbols = (symbols + l - 1) / l * l;
+        row += warp_size;
+      }
+      const std::uint64_t segments = (symbols + l - 1) / l;
+      segments_[j] = static_cast<std::int64_t>(segments);
+      longest = std::max(longest, segments);
+    }
+    return static_cast<std::int64_t>(longest);
+  }
+
   /// The lanes that have this segment, to be asked for one segment after the
   /// other.
   std::uint32_t lanes_beyond(std::int64_t segment) {
-    if (segment < next_end_)
-      return active_;
-    active_ = 0;
-    next_end_ = std::numeric_limits<std::int64_t>::max();
+    if (segment < next_end_) return active_;
+    std::uint32_t active = 0;
+    std::int64_t next_end = std::numeric_limits<std::int64_t>::max();
     for (int j = 0; j < warp_size; ++j) {
-      if (segments_[j] <= segment)
-        continue;
-      active_ |= 1u << j;
-      next_end_ = std::min(next_end_, segments_[j]);
+      const bool has_segment = segments_[j] > segment;
+      active |= static_cast<std::uint32_t>(has_segment) << j;
+      next_end = has_segment ? std::min(next_end, segments_[j]) : next_end;
     }
-    return active_;
+    active_ = active;
+    next_end_ = next_end;
+    return active;
   }
 
   /// Field i of the segment of lane j.
-  static HWY_INLINE std::uint32_t slot(const std::uint32_t (*words)[warp_size],
-                                       int j, unsigned i) {
+  static HWY_INLINE std::uint32_t slot(const std::uint32_t (*words)[warp_size], int j, unsigned i) {
     constexpr std::uint32_t mask = (1u << G.k) - 1;
     const unsigned word = G.k * i / 32, shift = G.k * i % 32;
     std::uint32_t bits = words[word][j] >> shift;
-    if (shift + G.k > 32)
-      bits |= words[word + 1][j] << (32 - shift);
+    if (shift + G.k > 32) bits |= words[word + 1][j] << (32 - shift);
     return bits & mask;
   }
 
   /// Runs (d, r) of lane j through a segment: the words it extracts for the
   /// next one, and this one's slots less their digits.
-  HWY_ATTR HWY_INLINE void take_digits(std::uint32_t (*words)[warp_size],
-                                       int j) {
+  HWY_ATTR HWY_INLINE void take_digits(std::uint32_t (*words)[warp_size], int j) {
     std::uint64_t d = d_[j], r = r_[j];
     std::uint32_t first_slots[G.o] = {};
     Run runs[G.f];
@@ -159,8 +171,7 @@ private:
     }
     d_[j] = static_cast<std::uint32_t>(d);
     r_[j] = static_cast<std::uint32_t>(r);
-    for (int c = 0; c < G.o; ++c)
-      words[c][j] = first_slots[c];
+    for (int c = 0; c < G.o; ++c) words[c][j] = first_slots[c];
   }
 
   /// The product of the bases of a run and its digits as one number below it.
@@ -169,29 +180,26 @@ private:
     std::uint64_t digits = 0;
   };
 
-  HWY_ATTR HWY_INLINE void take_slots(const std::uint32_t (*words)[warp_size],
-                                      int j, Run *runs,
-                                      std::uint32_t *first_slots) const {
+  HWY_ATTR HWY_INLINE void take_slots(const std::uint32_t (*words)[warp_size], int j, Run* runs,
+                                      std::uint32_t* first_slots) const {
     HWY_UNROLL(8)
     for (int i = 0; i < G.l; ++i) {
       const std::uint32_t s = slot(words, j, i);
       const std::uint32_t code = tables_.codes[i % tables][s];
-      Run &run = runs[i / G.run()];
+      Run& run = runs[i / G.run()];
       run.base *= code >> 16;
       run.digits = run.digits * (code >> 16) + (code & 0xffff);
       const std::uint32_t first = s - (code & 0xffff);
       const int word = G.k * i / 32, shift = G.k * i % 32;
       first_slots[word] |= first << shift;
-      if (shift + G.k > 32)
-        first_slots[word + 1] |= first >> (32 - shift);
+      if (shift + G.k > 32) first_slots[word + 1] |= first >> (32 - shift);
     }
   }
 
   /// The same where slots are bytes, by two of them at once.
-  HWY_ATTR HWY_INLINE Run
-  take_byte_pairs(const std::uint32_t (*words)[warp_size], int j,
-                  std::uint32_t *first_slots) const {
-    const std::uint32_t *codes = tables_.pair_codes.data();
+  HWY_ATTR HWY_INLINE Run take_byte_pairs(const std::uint32_t (*words)[warp_size], int j,
+                                          std::uint32_t* first_slots) const {
+    const std::uint32_t* codes = tables_.pair_codes.data();
     std::uint32_t run_base = 1, run_digits = 0;
     for (int c = 0; c < 2; ++c) {
       const std::uint32_t word = words[c][j];
@@ -211,13 +219,11 @@ private:
     escaping_[t] = 0;
     for (int i = 0; i < G.l; ++i) {
       const std::uint32_t escape = tables_.escape[i % tables];
-      if (escape == CodingTable::no_escape)
-        continue;
+      if (escape == CodingTable::no_escape) continue;
       for (std::uint32_t lanes = active; lanes != 0; lanes &= lanes - 1) {
         const int j = std::countr_zero(lanes);
         const std::uint32_t s = slot(stretch_[t], j, i);
-        if (s - (tables_.codes[i % tables][s] & 0xffff) != escape)
-          continue;
+        if (s - (tables_.codes[i % tables][s] & 0xffff) != escape) continue;
         escaping_[t] |= 1u << j;
         raw_[j][raw_count_[j]++] = next_word_;
         next_word_ += matrix_.parts().tables[i % tables].code.raw_words;
@@ -225,7 +231,7 @@ private:
     }
   }
 
-  static T raw_value(const std::uint32_t *words) {
+  static T raw_value(const std::uint32_t* words) {
     T value;
     std::memcpy(&value, words, sizeof value);
     return value;
@@ -241,41 +247,33 @@ private:
     for (int j = 0; j < group; ++j) {
       const std::int64_t count = segments_[g * group + j] - first;
       position[j] = 0;
-      end[j] =
-          static_cast<unsigned>(std::clamp<std::int64_t>(count, 0, stretch)) *
-          per_segment;
-      if constexpr (escapes)
-        raw_taken_[j] = 0;
+      end[j] = static_cast<unsigned>(std::clamp<std::int64_t>(count, 0, stretch)) * per_segment;
+      if constexpr (escapes) raw_taken_[j] = 0;
     }
-    Lane *lanes = &lanes_[g * group];
+    Lane* lanes = &lanes_[g * group];
     while (can_step(lanes, position, end)) {
       const unsigned piece = std::min(lanes[0].left, end[0] - position[0]);
       const unsigned done = step(g, lanes, position[0], piece);
-      for (int j = 0; j < group; ++j)
-        position[j] += done;
-      if (done < piece) { // the symbols differ: to the end of the piece each on
-                          // its own
+      for (int j = 0; j < group; ++j) position[j] += done;
+      if (done < piece) {  // the symbols differ: to the end of the piece each on
+                           // its own
         for (int j = 0; j < group; ++j)
-          position[j] =
-              walk(g * group + j, position[j], position[j] + piece - done);
+          position[j] = walk(g * group + j, position[j], position[j] + piece - done);
       } else {
-        for (int j = 0; j < group; ++j)
-          position[j] = end_piece(lanes[j], position[j]);
+        for (int j = 0; j < group; ++j) position[j] = end_piece(lanes[j], position[j]);
       }
     }
-    for (int j = 0; j < group; ++j)
-      walk(g * group + j, position[j], end[j]);
+    for (int j = 0; j < group; ++j) walk(g * group + j, position[j], end[j]);
   }
 
   /// Whether the lanes of a group stand at the same place of like, consecutive
   /// rows.
-  HWY_ATTR HWY_INLINE bool can_step(const Lane *lanes, const unsigned *position,
-                                    const unsigned *end) const {
+  HWY_ATTR HWY_INLINE bool can_step(const Lane* lanes, const unsigned* position,
+                                    const unsigned* end) const {
     bool same = lanes[0].left > 0 && position[0] < end[0];
     for (int j = 1; j < group; ++j)
       same = same && position[j] == position[0] && end[j] == end[0] &&
-             lanes[j].left == lanes[0].left &&
-             lanes[j].row == lanes[0].row + j &&
+             lanes[j].left == lanes[0].left && lanes[j].row == lanes[0].row + j &&
              lanes[j].column == lanes[0].column + j;
     return same;
   }
@@ -284,11 +282,10 @@ private:
   /// group.
   HWY_ATTR HWY_INLINE bool same_symbols(unsigned t, int j0) const {
     const hn::CappedTag<std::uint32_t, group> du;
-    if (escapes && (escaping_[t] >> j0 & 0xff) != 0)
-      return false;
+    if (escapes && (escaping_[t] >> j0 & 0xff) != 0) return false;
     bool same = true;
     for (int c = 0; c < G.o; ++c) {
-      const std::uint32_t *words = stretch_[t][c] + j0;
+      const std::uint32_t* words = stretch_[t][c] + j0;
       const auto first = hn::Set(du, words[0]);
       for (std::size_t v = 0; v < group; v += hn::Lanes(du))
         same = same && hn::AllTrue(du, hn::Eq(hn::LoadU(du, words + v), first));
@@ -298,26 +295,22 @@ private:
 
   /// `count` nonzeros from `position` on for all lanes of a group together;
   /// returns how many were done before a segment's symbols differ.
-  HWY_ATTR HWY_INLINE unsigned step(int g, Lane *lanes, unsigned position,
-                                    unsigned count) {
+  HWY_ATTR HWY_INLINE unsigned step(int g, Lane* lanes, unsigned position, unsigned count) {
     const D dx;
     constexpr std::size_t width = hn::MaxLanes(D());
     alignas(64) T sums[group];
-    for (int j = 0; j < group; ++j)
-      sums[j] = lanes[j].sum;
+    for (int j = 0; j < group; ++j) sums[j] = lanes[j].sum;
     hn::Vec<D> sum[group / width];
-    for (std::size_t v = 0; v < group / width; ++v)
-      sum[v] = hn::Load(dx, sums + v * width);
+    for (std::size_t v = 0; v < group / width; ++v) sum[v] = hn::Load(dx, sums + v * width);
 
-    const T *x = product_.x;
+    const T* x = product_.x;
     std::uint32_t column = lanes[0].column;
     const auto multiply_entry = [&](unsigned t, unsigned i) HWY_ATTR {
       const auto [value, delta] = look_up(t, g * group, i);
       column += delta;
       const auto a = hn::Set(dx, value);
       for (std::size_t v = 0; v < group / width; ++v)
-        sum[v] =
-            hn::Add(sum[v], hn::Mul(a, hn::LoadU(dx, x + column + v * width)));
+        sum[v] = hn::Add(sum[v], hn::Mul(a, hn::LoadU(dx, x + column + v * width)));
     };
     const unsigned end = position + count;
     unsigned t = position / per_segment, i = position % per_segment;
@@ -327,17 +320,14 @@ private:
         break;
       }
       if (i == 0 && end - at >= per_segment) {
-        for (; i < per_segment; ++i)
-          multiply_entry(t, i);
+        for (; i < per_segment; ++i) multiply_entry(t, i);
         at += per_segment;
       } else {
-        for (; i < per_segment && at < end; ++i, ++at)
-          multiply_entry(t, i);
+        for (; i < per_segment && at < end; ++i, ++at) multiply_entry(t, i);
       }
     }
 
-    for (std::size_t v = 0; v < group / width; ++v)
-      hn::Store(sum[v], dx, sums + v * width);
+    for (std::size_t v = 0; v < group / width; ++v) hn::Store(sum[v], dx, sums + v * width);
     for (int j = 0; j < group; ++j) {
       lanes[j].sum = sums[j];
       lanes[j].column = column + j;
@@ -360,17 +350,15 @@ private:
 
   /// The same where symbols may escape.
   HWY_ATTR HWY_INLINE Pair look_up_raw(unsigned t, int j, unsigned i) {
-    const auto &raw = raw_[j];
-    int &taken = raw_taken_[j % group];
+    const auto& raw = raw_[j];
+    int& taken = raw_taken_[j % group];
     if constexpr (tables == 1) {
-      if (slot(stretch_[t], j, i) != tables_.escape[0])
-        return look_up(t, j, i);
-      const std::uint32_t *words = raw[taken++];
+      if (slot(stretch_[t], j, i) != tables_.escape[0]) return look_up(t, j, i);
+      const std::uint32_t* words = raw[taken++];
       return {raw_value(words + 1), words[0]};
     } else {
       Pair pair = look_up(t, j, i);
-      if (slot(stretch_[t], j, 2 * i) == tables_.escape[0])
-        pair.delta = *raw[taken++];
+      if (slot(stretch_[t], j, 2 * i) == tables_.escape[0]) pair.delta = *raw[taken++];
       if (slot(stretch_[t], j, 2 * i + 1) == tables_.escape[1])
         pair.value = raw_value(raw[taken++]);
       return pair;
@@ -381,28 +369,24 @@ private:
   /// returns where it stands, which is past `end` where the padding of a row
   /// is.
   HWY_ATTR HWY_NOINLINE unsigned walk(int j, unsigned position, unsigned end) {
-    Lane &lane = lanes_[j];
-    const T *x = product_.x;
+    Lane& lane = lanes_[j];
+    const T* x = product_.x;
     while (position < end && lane.left > 0) {
-      const unsigned count = std::min(lane.left, end - position),
-                     piece_end = position + count;
+      const unsigned count = std::min(lane.left, end - position), piece_end = position + count;
       T sum = lane.sum;
       std::uint32_t column = lane.column;
       const auto multiply_entry = [&](unsigned t, unsigned i) HWY_ATTR {
-        const auto [value, delta] =
-            escapes ? look_up_raw(t, j, i) : look_up(t, j, i);
+        const auto [value, delta] = escapes ? look_up_raw(t, j, i) : look_up(t, j, i);
         column += delta;
         sum += value * x[column];
       };
       unsigned t = position / per_segment, i = position % per_segment;
       for (; position < piece_end; ++t, i = 0) {
         if (i == 0 && piece_end - position >= per_segment) {
-          for (; i < per_segment; ++i)
-            multiply_entry(t, i);
+          for (; i < per_segment; ++i) multiply_entry(t, i);
           position += per_segment;
         } else {
-          for (; i < per_segment && position < piece_end; ++i, ++position)
-            multiply_entry(t, i);
+          for (; i < per_segment && position < piece_end; ++i, ++position) multiply_entry(t, i);
         }
       }
       lane.left -= count;
@@ -415,84 +399,74 @@ private:
 
   /// Where the row is complete, writes it and enters the next, whose position
   /// is returned.
-  HWY_ATTR HWY_INLINE unsigned end_piece(Lane &lane, unsigned position) {
-    if (lane.left > 0)
-      return position;
+  HWY_ATTR HWY_INLINE unsigned end_piece(Lane& lane, unsigned position) {
+    if (lane.left > 0) return position;
     put(lane.row, lane.sum);
     lane.row += warp_size;
     --lane.rows_left;
     enter_row(lane);
-    return aligned_ ? (position + per_segment - 1) / per_segment * per_segment
-                    : position;
+    return aligned_ ? (position + per_segment - 1) / per_segment * per_segment : position;
   }
 
   /// Moves on to the lane's next row that has entries, past empty ones.
-  HWY_ATTR HWY_INLINE void enter_row(Lane &lane) {
+  HWY_ATTR HWY_INLINE void enter_row(Lane& lane) {
     lane.left = 0;
     lane.sum = 0;
     for (; lane.rows_left > 0 && lane.row < matrix_.rows();
          lane.row += warp_size, --lane.rows_left) {
       lane.left = lengths_[lane.row];
-      if (lane.left > 0)
-        break;
+      if (lane.left > 0) break;
       put(lane.row, 0);
     }
     lane.column = static_cast<std::uint32_t>(lane.row);
   }
 
   HWY_ATTR HWY_INLINE void put(std::int64_t row, T sum) const {
-    T &y = product_.y[row];
-    y = product_.beta == 0 ? product_.alpha * sum
-                           : product_.alpha * sum + product_.beta * y;
+    T& y = product_.y[row];
+    y = product_.beta == 0 ? product_.alpha * sum : product_.alpha * sum + product_.beta * y;
   }
 
-  const FusedProduct<T> &product_;
-  const CompressedMatrix<T> &matrix_;
-  const RowLengths &lengths_;
-  const SlotTables<T> &tables_;
+  const FusedProduct<T>& product_;
+  const CompressedMatrix<T>& matrix_;
+  const RowLengths& lengths_;
+  const SlotTables<T>& tables_;
   const bool aligned_;
 
-  const std::uint32_t *words_ = nullptr;
-  const std::uint32_t *next_word_ = nullptr;
+  const std::uint32_t* words_ = nullptr;
+  const std::uint32_t* next_word_ = nullptr;
   std::array<std::int64_t, warp_size> segments_{};
   std::array<Lane, warp_size> lanes_{};
   std::uint32_t d_[warp_size]{};
   std::uint32_t r_[warp_size]{};
-  std::uint32_t active_ = 0;  ///< lanes that have the segment at hand
-  std::int64_t next_end_ = 0; ///< the first segment that not all of them have
-  std::array<std::uint32_t, G.o>
-      needed_{}; ///< by word: lanes that take it from the stream
+  std::uint32_t active_ = 0;                 ///< lanes that have the segment at hand
+  std::int64_t next_end_ = 0;                ///< the first segment that not all of them have
+  std::array<std::uint32_t, G.o> needed_{};  ///< by word: lanes that take it from the stream
   alignas(64) std::uint32_t extracted_[G.o][warp_size]{};
   alignas(64) std::uint32_t stretch_[stretch][G.o][warp_size]{};
 
-  std::array<std::uint32_t, stretch>
-      escaping_{}; ///< by segment: lanes with an escape
+  std::array<std::uint32_t, stretch> escaping_{};  ///< by segment: lanes with an escape
   std::array<int, warp_size> raw_count_{};
   std::array<int, group> raw_taken_{};
-  std::array<std::array<const std::uint32_t *, escapes ? stretch * G.l : 0>,
-             warp_size>
-      raw_{};
+  std::array<std::array<const std::uint32_t*, escapes ? stretch * G.l : 0>, warp_size> raw_{};
 };
 
 template <class T, Geometry G, int tables, bool escapes>
-HWY_ATTR void fused_slices(const FusedProduct<T> &product) {
+HWY_ATTR void fused_slices(const FusedProduct<T>& product) {
   SliceProduct<T, G, tables, escapes> slices(product);
-  for (std::int64_t s = product.begin; s < product.end; ++s)
-    slices.run(s);
+  for (std::int64_t s = product.begin; s < product.end; ++s) slices.run(s);
 }
 
 /// By coding, without and with escapes.
-#define TANSOLVE_KERNELS(geometry, tables)                                     \
-  {                                                                            \
-    fused_slices<TANSOLVE_FUSED_TYPE, geometry, tables, false>,                \
-        fused_slices<TANSOLVE_FUSED_TYPE, geometry, tables, true>              \
+#define TANSOLVE_KERNELS(geometry, tables)                        \
+  {                                                               \
+    fused_slices<TANSOLVE_FUSED_TYPE, geometry, tables, false>,   \
+        fused_slices<TANSOLVE_FUSED_TYPE, geometry, tables, true> \
   }
 constexpr KernelTable<TANSOLVE_FUSED_TYPE> kernel_table = {
     {TANSOLVE_KERNELS(wide_geometry, 2), TANSOLVE_KERNELS(wide_geometry, 1),
      TANSOLVE_KERNELS(byte_geometry, 1), TANSOLVE_KERNELS(fixed8_geometry, 1),
-     TANSOLVE_KERNELS(fixed12_geometry, 1),
-     TANSOLVE_KERNELS(fixed16_geometry, 1)}};
+     TANSOLVE_KERNELS(fixed12_geometry, 1), TANSOLVE_KERNELS(fixed16_geometry, 1)}};
 #undef TANSOLVE_KERNELS
 
-} // namespace tansolve::detail::HWY_NAMESPACE
+}  // namespace tansolve::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

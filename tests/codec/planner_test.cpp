@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The planner's predictions against what encoding gives, and its choices.
+#include "support/matrices.hpp"
+
+#include <tansolve/codec/encode.hpp>
+#include <tansolve/codec/error.hpp>
+#include <tansolve/codec/generators.hpp>
+#include <tansolve/codec/planner.hpp>
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace tansolve;
+
+TEST_CASE("predicted bytes agree with the encoded matrix within a tenth") {
+  for (const char* specification : {"poisson27:20", "poisson7:24", "fem3:10", "varcoef7:20",
+                                    "band:20000:16:300:16", "er:20000:8", "heisenberg:16"})
+    for (const CodingTraits& coding : all_codings)
+      for (const RowEnds ends : {RowEnds::aligned, RowEnds::crossing}) {
+        CAPTURE(specification);
+        CAPTURE(coding.name);
+        CAPTURE(static_cast<int>(ends));
+        const auto matrix = generate(specification);
+        const Histogram histogram = count_pairs(matrix);
+        const auto choice = choose_plan(
+            matrix, histogram, {.coding = coding.coding, .rows_per_lane = 2, .row_ends = ends});
+        const auto encoded = encode(matrix, choice.chosen.plan, histogram);
+        CHECK(choice.chosen.bytes ==
+              doctest::Approx(static_cast<double>(encoded.storage().total())).epsilon(0.1));
+      }
+}
+
+TEST_CASE("the memory objective takes the fewest bytes and the time objective the least time") {
+  const auto matrix = generate("poisson27:16");
+  const Histogram histogram = count_pairs(matrix);
+  for (const Objective objective : {Objective::memory, Objective::time}) {
+    const auto choice = choose_plan(matrix, histogram, {.objective = objective});
+    CHECK(choice.considered.size() == all_codings.size());
+    for (const Candidate& candidate : choice.considered) {
+      if (objective == Objective::memory)
+        CHECK(choice.chosen.bytes <= candidate.bytes);
+      else
+        CHECK(choice.chosen.nanoseconds <= candidate.nanoseconds);
+    }
+  }
+}
+
+TEST_CASE("compression pays in memory on a stencil and not on unique pairs") {
+  const PlanRequest memory = {.objective = Objective::memory};
+  const auto stencil = generate("poisson7:12");
+  CHECK(choose_plan(stencil, count_pairs(stencil), memory).compression_pays);
+  const auto unique = test::random_matrix<double>(
+      3000, 2000000000, 3, 8, [](auto& random) { return static_cast<double>(random()); });
+  CHECK_FALSE(choose_plan(unique, count_pairs(unique), memory).compression_pays);
+}
+
+TEST_CASE("forced parts of a plan are kept, and bad ones refused") {
+  const auto matrix = generate("poisson5:40");
+  const Histogram histogram = count_pairs(matrix);
+  const auto choice =
+      choose_plan(matrix, histogram,
+                  {.coding = Coding::paper, .rows_per_lane = 5, .row_ends = RowEnds::crossing});
+  CHECK(choice.chosen.plan == Plan{Coding::paper, 5, RowEnds::crossing});
+  CHECK(choice.reason == "paper was asked for");
+  CHECK_THROWS_WITH_AS(choose_plan(matrix, histogram, {.rows_per_lane = 0}),
+                       doctest::Contains("rows per lane"), Error);
+  CHECK(parse_coding("fixed12") == Coding::fixed12);
+  CHECK_THROWS_WITH_AS(parse_coding("huffman"), doctest::Contains("paper, joint, byte"), Error);
+}
+
+TEST_CASE("matrices without rows or nonzeros have a plan") {
+  for (const auto& [name, matrix] : test::nasty_matrices<double>()) {
+    CAPTURE(name);
+    const Histogram histogram = count_pairs(matrix);
+    for (const Objective objective : {Objective::memory, Objective::time}) {
+      const auto choice = choose_plan(matrix, histogram, {.objective = objective});
+      CHECK(test::same_bits(encode(matrix, choice.chosen.plan, histogram).decode(), matrix));
+    }
+  }
+}
