@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
 
 namespace tansolve::test {
 namespace {
@@ -212,6 +214,38 @@ TEST_CASE("Ctrl-C cancels a solve, whose x is written") {
   const Dense x = read_dense(shell.folder / "x.mtx");
   REQUIRE(x.rows == 27000);
   CHECK(std::ranges::any_of(x.values, [](double element) { return element != 0; }));
+}
+
+TEST_CASE("solve either solves or says why not for every real matrix") {
+  const char* folder = std::getenv("TANSOLVE_MATRICES");
+  if (folder == nullptr) {
+    MESSAGE("skipped: TANSOLVE_MATRICES names no folder of matrices");
+    return;
+  }
+  const Shell shell;
+  int converged = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string name = entry.path().string();
+    if (!name.ends_with(".gz")) continue;
+    CAPTURE(name);
+    const Outcome run = shell.tansolve("solve '" + name +
+                                       "' --json --rhs 'A*ones' --format dtans --max-iters 1000");
+    CHECK(run.code <= 3);
+    if (run.code >= 2) {
+      CHECK(contains(run.err, "tansolve: "));
+      CHECK(run.out.empty());
+      continue;
+    }
+    const Json solve = run.json()["solve"];
+    CHECK((solve["status"] == "converged") == (run.code == 0));
+    converged += run.code == 0;
+    const double truth = solve["true_residual"], threshold = solve["threshold"];
+    CHECK((truth <= threshold) == (run.code == 0));
+    CHECK(std::abs(solve["verified_residual"].get<double>() - truth) <=
+          1e-6 * std::max(truth, threshold));
+  }
+  MESSAGE("converged: ", converged);
+  CHECK(converged > 0);
 }
 
 TEST_CASE("solve gives the same bits in every run") {
