@@ -202,22 +202,26 @@ bool is_symmetric(const Csr<T>& matrix) {
   return true;
 }
 
-template <class T>
-StandardBytes standard_bytes(const Csr<T>& matrix) {
+StandardBytes standard_bytes(std::span<const std::int64_t> offsets, std::int64_t value_bytes) {
   constexpr std::int64_t slice = 32;
-  const std::int64_t nnz = matrix.nnz(), value = sizeof(T);
+  const std::int64_t rows = std::ssize(offsets) - 1, nnz = offsets.back() - offsets.front();
   const std::int64_t offset = nnz > max_dimension ? 8 : 4;
   std::int64_t padded = 0;
-  for (std::int64_t base = 0; base < matrix.rows(); base += slice) {
+  for (std::int64_t base = 0; base < rows; base += slice) {
     std::int64_t longest = 0;
-    for (std::int64_t i = base; i < std::min(base + slice, matrix.rows()); ++i)
-      longest = std::max(longest, matrix.row_nnz(i));
+    for (std::int64_t i = base; i < std::min(base + slice, rows); ++i)
+      longest = std::max(longest, offsets[i + 1] - offsets[i]);
     padded += longest * slice;
   }
-  const std::int64_t slices = (matrix.rows() + slice - 1) / slice;
-  return {.csr = (matrix.rows() + 1) * offset + nnz * (4 + value),
-          .coo = nnz * (8 + value),
-          .sell = (slices + 1) * offset + padded * (4 + value)};
+  const std::int64_t slices = (rows + slice - 1) / slice;
+  return {.csr = (rows + 1) * offset + nnz * (4 + value_bytes),
+          .coo = nnz * (8 + value_bytes),
+          .sell = (slices + 1) * offset + padded * (4 + value_bytes)};
+}
+
+template <class T>
+StandardBytes standard_bytes(const Csr<T>& matrix) {
+  return standard_bytes(matrix.offsets(), sizeof(T));
 }
 
 #define TANSOLVE_INSTANTIATE(T)                                                        \

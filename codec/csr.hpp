@@ -91,5 +91,7 @@ struct StandardBytes {
 };
 template <class T>
 StandardBytes standard_bytes(const Csr<T>& matrix);
+/// The same from rows + 1 offsets and the bytes of a value.
+StandardBytes standard_bytes(std::span<const std::int64_t> offsets, std::int64_t value_bytes);
 
 }  // namespace tansolve

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the program tells people and programs, and where: one JSON document or text on stdout.
+#pragma once
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace tansolve::app {
+
+/// Fields keep their order. Numbers that are not finite are written as null: JSON has no others.
+using Json = nlohmann::ordered_json;
+
+/// Text goes to stdout, or to stderr where stdout is for the JSON document.
+class Console {
+ public:
+  explicit Console(bool json) : json_(json) {}
+
+  template <class... A>
+  void say(fmt::format_string<A...> format, A&&... arguments) const {
+    fmt::print(json_ ? stderr : stdout, format, std::forward<A>(arguments)...);
+  }
+  /// To stderr in any case.
+  template <class... A>
+  void note(fmt::format_string<A...> format, A&&... arguments) const {
+    fmt::print(stderr, format, std::forward<A>(arguments)...);
+  }
+  /// The result of the command, written if it is asked for.
+  void document(const Json& json) const;
+
+ private:
+  bool json_;
+};
+
+/// One line on stderr that says how far long work has come and vanishes with this object. Nothing
+/// at all where stderr is no terminal.
+class StatusLine {
+ public:
+  StatusLine();
+  ~StatusLine();
+  StatusLine(const StatusLine&) = delete;
+  StatusLine& operator=(const StatusLine&) = delete;
+
+  void show(std::string_view text);
+  /// A bar for a share in [0, 1] of the work `what`.
+  void show(std::string_view what, double done);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  bool terminal_;
+  bool shown_ = false;
+  Clock::time_point next_;
+};
+
+/// Seconds since it was made.
+class Stopwatch {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+/// "12.3 MB"
+std::string bytes_text(double bytes);
+
+}  // namespace tansolve::app

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tansolve encode: from any matrix to a container.
+#include "commands.hpp"
+#include "prepare.hpp"
+#include "system.hpp"
+
+#include <tansolve/codec/container.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace tansolve::app {
+namespace {
+
+struct Options {
+  InputOptions input;
+  PlanOptions plan;
+  bool json = false;
+  std::string output;
+};
+
+template <class T>
+ExitCode encode_to_file(const Options& options, Source<T> source) {
+  const Console console(options.json);
+  const double read_seconds = source.read_seconds;
+  source.matrix = take_csr<T>(std::move(source.matrix), options.input.threads);
+  const auto matrix = prepare(std::move(source), options.plan, options.input.threads);
+  save_container(options.output, *matrix.compressed);
+  say_matrix(console, matrix.name, matrix, fmt::format("read in {:.3g} s", read_seconds));
+  say_plan_and_storage(console, matrix);
+  console.document({{"matrix", matrix_json(matrix.name, matrix)},
+                    {"precision", sizeof(T) == 8 ? "f64" : "f32"},
+                    {"plan", plan_json(matrix)},
+                    {"storage", storage_json(matrix)},
+                    {"encode", encode_json(matrix)},
+                    {"output", options.output}});
+  return ExitCode::done;
+}
+
+ExitCode run(const Options& options) {
+  require_writable(options.output);
+  return std::visit(
+      [&](auto&& source) {
+        return encode_to_file(options, std::forward<decltype(source)>(source));
+      },
+      load(options.input));
+}
+
+}  // namespace
+
+Command add_encode(CLI::App& program) {
+  CLI::App& parser = *program.add_subcommand("encode", "Write a matrix as a .tans container");
+  const auto options = std::make_shared<Options>();
+  options->plan.format = Format::dtans;
+  add_input_options(parser, options->input);
+  add_plan_options(parser, options->plan);
+  parser.add_option("-o,--output", options->output, "The container")
+      ->required()
+      ->type_name("F.tans");
+  add_json_option(parser, options->json);
+  return {&parser, [options] { return run(*options); }};
+}
+
+}  // namespace tansolve::app

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The shared options and the small language of --plan.
+#include "options.hpp"
+
+#include <tansolve/codec/error.hpp>
+
+#include <omp.h>
+
+#include <charconv>
+#include <string_view>
+
+namespace tansolve::app {
+namespace {
+
+/// More threads than this are a slip of the keyboard, and OpenMP would abort on them.
+constexpr int most_threads = 1024;
+
+[[noreturn]] void refuse_plan(std::string_view item, const std::string& expected) {
+  throw Error(ErrorCode::invalid_argument,
+              fmt::format("--plan: '{}' is unknown; there are {}", item, expected));
+}
+
+int parse_rows_per_lane(std::string_view item, std::string_view value) {
+  int rows = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), rows);
+  if (error != std::errc() || end != value.data() + value.size() || rows < 1 ||
+      rows > max_rows_per_lane)
+    refuse_plan(item, fmt::format("rows-per-lane=1 to {}", max_rows_per_lane));
+  return rows;
+}
+
+void force_geometry(PlanOptions& options, std::string_view item, std::string_view value) {
+  options.smallest_fixed = value == "fixed";
+  options.request.coding = std::nullopt;
+  if (options.smallest_fixed) return;
+  std::string known;
+  for (const CodingTraits& coding : all_codings) {
+    if (coding.name == value) options.request.coding = coding.coding;
+    known += fmt::format("geometry={}, ", coding.name);
+  }
+  if (!options.request.coding) refuse_plan(item, known + "geometry=fixed");
+}
+
+void force(PlanOptions& options, std::string_view item) {
+  const std::size_t equals = std::min(item.find('='), item.size());
+  const std::string_view key = item.substr(0, equals);
+  const std::string_view value = item.substr(std::min(equals + 1, item.size()));
+  if (key == "geometry")
+    force_geometry(options, item, value);
+  else if (key == "rows-per-lane")
+    options.request.rows_per_lane = parse_rows_per_lane(item, value);
+  else if (item == "row-ends=aligned")
+    options.request.row_ends = RowEnds::aligned;
+  else if (item == "row-ends=crossing")
+    options.request.row_ends = RowEnds::crossing;
+  else if (key == "row-ends")
+    refuse_plan(item, "row-ends=aligned, row-ends=crossing");
+  else if (item == "symbols=split")
+    options.request.coding = Coding::paper;
+  else if (item == "symbols=joint")
+    options.request.coding = Coding::joint;
+  else
+    refuse_plan(item,
+                "geometry=paper|joint|byte|fixed8|fixed12|fixed16|fixed, rows-per-lane=N, "
+                "row-ends=aligned|crossing, symbols=split|joint");
+}
+
+}  // namespace
+
+void add_generator_options(CLI::App& parser, InputOptions& options) {
+  parser
+      .add_option_function<int>(
+          "--threads",
+          [&options](int threads) {
+            options.threads = threads;
+            if (threads > 0) omp_set_num_threads(threads);  // the readers take OpenMP's number
+          },
+          "OpenMP threads; 0, the default: as many as OpenMP would start")
+      ->check(CLI::Range(0, most_threads))
+      ->type_name("N");
+  parser.add_option("--seed", options.seed, "Seed of what is random")
+      ->type_name("N")
+      ->capture_default_str();
+  parser
+      .add_option("--matrices", options.folder,
+                  "Folder of the files that gen:tile and gen:tiles copy")
+      ->envname("TANSOLVE_MATRICES")
+      ->type_name("DIR");
+}
+
+void add_precision_option(CLI::App& parser, InputOptions& options) {
+  add_choice<Precision>(parser, "--precision", {{"f64", Precision::f64}, {"f32", Precision::f32}},
+                        options.precision, "Value type: f64 by default; a container keeps its own");
+}
+
+void add_input_options(CLI::App& parser, InputOptions& options) {
+  parser
+      .add_option("MATRIX", options.matrix,
+                  "Matrix Market, Harwell-Boeing or Rutherford-Boeing file (or .gz), .tans "
+                  "container, or gen:SPEC")
+      ->required();
+  add_precision_option(parser, options);
+  add_choice<Duplicates>(parser, "--duplicates",
+                         {{"sum", Duplicates::sum}, {"refuse", Duplicates::refuse}},
+                         options.duplicates, "Entries given twice in a file: sum by default");
+  add_generator_options(parser, options);
+}
+
+void add_plan_options(CLI::App& parser, PlanOptions& options) {
+  add_choice<Objective>(parser, "--optimize",
+                        {{"time", Objective::time}, {"memory", Objective::memory}},
+                        options.request.objective, "What the plan shall save: time by default");
+  parser
+      .add_option_function<std::string>(
+          "--plan",
+          [&options](const std::string& items) {
+            options.forced = true;
+            std::string_view rest = items;
+            while (!rest.empty()) {
+              const std::size_t comma = std::min(rest.find(','), rest.size());
+              force(options, rest.substr(0, comma));
+              rest.remove_prefix(std::min(comma + 1, rest.size()));
+            }
+          },
+          "Force parts of the plan: geometry=paper|joint|byte|fixed8|fixed12|fixed16|fixed, "
+          "rows-per-lane=N, row-ends=aligned|crossing, symbols=split|joint")
+      ->type_name("KEY=VALUE,...");
+}
+
+void add_format_option(CLI::App& parser, PlanOptions& options) {
+  add_choice<Format>(parser, "--format",
+                     {{"auto", Format::automatic}, {"dtans", Format::dtans}, {"csr", Format::csr}},
+                     options.format,
+                     "auto, the default: dtans where compression pays by --optimize, else csr");
+}
+
+void add_device_options(CLI::App& parser, DeviceOptions& options) {
+  parser.add_option("--device", options.device, "auto, cpu, cuda or cuda:I")
+      ->check([](const std::string& device) {
+        const bool known = device == "auto" || device == "cpu" || device == "cuda" ||
+                           (device.starts_with("cuda:") && device.size() > 5 &&
+                            device.find_first_not_of("0123456789", 5) == std::string::npos);
+        return known ? "" : fmt::format("'{}' must be auto, cpu, cuda or cuda:I", device);
+      })
+      ->type_name("auto|cpu|cuda[:I]")
+      ->capture_default_str();
+  parser.add_option("--deterministic", "The same bits in every run: always so on the host")
+      ->check(CLI::IsMember({"on", "off"}, CLI::ignore_case))
+      ->type_name("on|off");
+}
+
+void add_json_option(CLI::App& parser, bool& json) {
+  parser.add_flag("--json", json, "One JSON document on stdout, the text for people on stderr");
+}
+
+void require_host(const DeviceOptions& options) {
+  if (options.device.starts_with("cuda"))
+    throw Error(ErrorCode::device,
+                fmt::format("--device {}: this build has no CUDA backend; --device cpu runs on "
+                            "the host",
+                            options.device));
+  if (options.device == "auto")
+    fmt::print(stderr, "device: cpu (this build has no CUDA backend)\n");
+}
+
+}  // namespace tansolve::app

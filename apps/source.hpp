@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What MATRIX on the command line stands for.
+#pragma once
+
+#include "console.hpp"
+#include "options.hpp"
+
+#include <tansolve/codec/compressed_matrix.hpp>
+#include <tansolve/codec/csr.hpp>
+#include <tansolve/codec/dense.hpp>
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace tansolve::app {
+
+/// A matrix as it was found.
+template <class T>
+struct Source {
+  std::string name;  ///< as on the command line
+  std::variant<Csr<T>, CompressedMatrix<T>> matrix;
+  Dense rhs = {};  ///< from inside a Harwell-Boeing file; may be empty
+  double read_seconds = 0;
+
+  bool is_container() const { return matrix.index() == 1; }
+};
+
+using AnySource = std::variant<Source<double>, Source<float>>;
+
+/// Reads or generates it. Throws Error as the readers do, and invalid_argument for a container of
+/// another precision than asked for.
+AnySource load(const InputOptions& options);
+
+/// The matrix as CSR, decoded if need be.
+template <class T>
+Csr<T> take_csr(std::variant<Csr<T>, CompressedMatrix<T>> matrix, int threads);
+
+/// Row offsets, as of CSR.
+template <class T>
+std::vector<std::int64_t> row_offsets(const CompressedMatrix<T>& matrix);
+
+/// matrix{name, rows, cols, nnz} of anything that has these.
+template <class M>
+Json matrix_json(const std::string& name, const M& matrix) {
+  return {{"name", name}, {"rows", matrix.rows()}, {"cols", matrix.cols()}, {"nnz", matrix.nnz()}};
+}
+
+template <class M>
+void say_matrix(const Console& console, const std::string& name, const M& matrix,
+                const std::string& remark) {
+  console.say("matrix    {}: {} x {}, {} nonzeros, {}\n", name, matrix.rows(), matrix.cols(),
+              matrix.nnz(), remark);
+}
+
+}  // namespace tansolve::app

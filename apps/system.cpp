@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Makes, reads and checks the vectors of a system.
+#include "system.hpp"
+
+#include <tansolve/codec/error.hpp>
+#include <tansolve/codec/matrix_market.hpp>
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <random>
+
+namespace tansolve::app {
+namespace {
+
+template <class T>
+std::vector<T> column(const Dense& dense, std::int64_t n, const std::string& what) {
+  if (dense.rows != n || dense.cols < 1)
+    throw Error(ErrorCode::bad_input,
+                fmt::format("{}: {} x {}, it must be {} x 1", what, dense.rows, dense.cols, n));
+  return std::vector<T>(dense.values.begin(), dense.values.begin() + n);
+}
+
+template <class T>
+std::vector<T> read_column(const std::string& path, std::int64_t n) {
+  const Dense dense = read_dense(path);
+  if (dense.cols != 1)
+    throw Error(ErrorCode::bad_input,
+                fmt::format("{}: {} x {}, it must be {} x 1", path, dense.rows, dense.cols, n));
+  return column<T>(dense, n, path);
+}
+
+template <class T, class B>
+std::vector<T> times_ones(const LinearOperator<T, B>& A) {
+  const std::vector<T> ones(A.cols(), T(1));
+  std::vector<T> product(A.rows());
+  Vector<T, B> x(A.context(), A.cols()), y(A.context(), A.rows());
+  copy_from_host(A.context(), ones, x.span());
+  A.apply(x, y);
+  copy_to_host<T>(A.context(), y, product);
+  return product;
+}
+
+}  // namespace
+
+template <class T, class B>
+std::vector<T> right_hand_side(const std::string& name, std::uint64_t seed, const Dense& inside,
+                               const LinearOperator<T, B>& A) {
+  if (name == "ones") return std::vector<T>(A.rows(), T(1));
+  if (name == "A*ones") return times_ones(A);
+  if (name == "file") return column<T>(inside, A.rows(), "the right-hand side in the matrix file");
+  if (name != "random") return read_column<T>(name, A.rows());
+  std::mt19937_64 random(seed);
+  std::vector<T> b(A.rows());
+  for (T& element : b) element = static_cast<T>(static_cast<double>(random() >> 11) * 0x1p-52 - 1);
+  return b;
+}
+
+template <class T>
+std::vector<T> initial_guess(const std::string& path, std::int64_t n) {
+  return path.empty() ? std::vector<T>(n, T(0)) : read_column<T>(path, n);
+}
+
+template <class T>
+double verified_residual(const Prepared<T>& A, const std::vector<T>& b, const std::vector<T>& x) {
+  std::vector<double> r(b.begin(), b.end());
+  const auto subtract = [&](std::int64_t row, std::int64_t column, T value) {
+    r[row] -= static_cast<double>(value) * static_cast<double>(x[column]);
+  };
+  if (A.csr) {
+    for (std::int64_t i = 0; i < A.rows(); ++i)
+      for (std::int64_t k = A.csr->offsets()[i]; k < A.csr->offsets()[i + 1]; ++k)
+        subtract(i, A.csr->columns()[k], A.csr->values()[k]);
+  } else {
+    A.compressed->for_each_nonzero([&](std::int64_t row, std::uint32_t, std::uint32_t column,
+                                       T value) { subtract(row, column, value); },
+                                   1);
+  }
+  double largest = 0;  // scaled by it, squares neither overflow nor vanish
+  for (const double element : r) {
+    if (std::isnan(element)) return element;
+    largest = std::max(largest, std::abs(element));
+  }
+  if (largest == 0 || std::isinf(largest)) return largest;
+  double sum = 0;
+  for (const double element : r) sum += (element / largest) * (element / largest);
+  return largest * std::sqrt(sum);
+}
+
+void require_writable(const std::string& path) {
+  std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (folder.empty()) folder = ".";
+  const bool exists = ::access(path.c_str(), F_OK) == 0;  // a device or a pipe is written in place
+  if (::access(exists ? path.c_str() : folder.c_str(), W_OK) != 0)
+    throw Error(ErrorCode::io,
+                fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
+}
+
+#define TANSOLVE_INSTANTIATE(T)                                                            \
+  template std::vector<T> right_hand_side(const std::string&, std::uint64_t, const Dense&, \
+                                          const LinearOperator<T, Host>&);                 \
+  template std::vector<T> initial_guess(const std::string&, std::int64_t);                 \
+  template double verified_residual(const Prepared<T>&, const std::vector<T>&,             \
+                                    const std::vector<T>&);
+TANSOLVE_INSTANTIATE(double)
+TANSOLVE_INSTANTIATE(float)
+#undef TANSOLVE_INSTANTIATE
+
+}  // namespace tansolve::app
