@@ -57,8 +57,10 @@ double share_in_step(const Csr<T>& matrix) {
   const auto columns = matrix.columns();
   const auto values = matrix.values();
   const std::int64_t groups = matrix.rows() / group;
+  // An odd stride does not keep step with grids, whose sides are powers of two more often than not.
+  const std::int64_t stride = groups / sample | 1;
   double all = 0, alike = 0;
-  for (std::int64_t g = 0; g < groups; g += std::max<std::int64_t>(1, groups / sample)) {
+  for (std::int64_t g = 0; g < groups; g += stride) {
     const std::int64_t row = g * group, first = offsets[row], length = matrix.row_nnz(row);
     bool same = length > 0;
     for (std::int64_t j = 1; j < group && same; ++j) {
@@ -149,11 +151,15 @@ Candidate predict(const Csr<T>& matrix, const Histogram& histogram, const Plan& 
   }
   const double padding = padding_symbols(matrix, plan);
   bits += padding * padding_bits;
-  // A lane loses the digits of its last segment, k bits a symbol being read there, and half a word.
+  // A lane loses the digits of its last segment, k bits a symbol being read there, and what the
+  // checks before leave in r: half a word, or all when it never fills one.
   const double lanes = std::ceil(static_cast<double>(matrix.rows()) / plan.rows_per_lane);
-  const double bits_a_symbol = nnz == 0 ? 0 : bits / (nnz * tables + padding);
-  if (geometry.f > 0 && nnz > 0)
-    bits += lanes * (geometry.l * std::max(0.0, geometry.k - bits_a_symbol) + 16);
+  const double symbols = nnz * tables + padding;
+  if (geometry.f > 0 && nnz > 0) {
+    const double segment_digits = std::max(0.0, geometry.l * (geometry.k - bits / symbols));
+    const double before_last = segment_digits * std::max(0.0, symbols / lanes / geometry.l - 1);
+    bits += lanes * (segment_digits + (before_last < 32 ? before_last : 16));
+  }
   candidate.bytes += bits / 8 + lanes / warp_size * 8 +
                      static_cast<double>(RowLengths(matrix.offsets()).bytes().size());
 

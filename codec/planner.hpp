@@ -18,7 +18,7 @@ enum class Objective { time, memory };
 
 /// What is asked for; parts that are given are forced.
 struct PlanRequest {
-  Objective objective = Objective::time;
+  Objective objective = Objective::memory;  ///< on the host compression saves memory first
   std::optional<Coding> coding = {};
   std::optional<int> rows_per_lane = {};
   std::optional<RowEnds> row_ends = {};
