@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing (Debian 12, Ubuntu 24.04 or later), builds the program, and solves an
+# Installs what is missing (Debian 12 or later), builds the program, and solves an
 # elasticity-like system on a compressed matrix; then, when one is given, the system of a matrix file.
 #
 #     apps/demo.sh [MATRIX.mtx]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing (Debian 12, Ubuntu 24.04 or later), builds everything with warnings as
+# Installs what is missing (Debian 12 or later), builds everything with warnings as
 # errors, and runs all tests: as released, then under the address and undefined-behaviour sanitizers.
 # Tests of real matrices take their folder from TANSOLVE_MATRICES, and say what they skip without.
 set -euo pipefail

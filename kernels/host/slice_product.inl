@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The product of one slice: decode and multiply. Included once for every ISA
-// that Highway enables.
+// The product of one slice: decode and multiply. Included once for every ISA that Highway enables.
 //
 // A slice is worked off in stretches of a few segments, each in two passes:
 //
-// 1. Recover: the lanes in lock step. The words of a segment come from the
-// stream or, where a check
-//    extracted them, from the digits. Then the digits are taken out of the
-//    words: a slot becomes the first slot of its symbol, so that from here on
-//    equal symbols are equal words.
-// 2. Multiply: eight lanes at a time. Where they are in step (consecutive rows,
-// the same length, the same
-//    symbols), which stencils and bands are nearly everywhere, a symbol is
-//    looked up once for all eight and x is read in contiguous vectors.
-//    Elsewhere each lane goes its own way through the stretch.
+// 1. Recover: the lanes in lock step. The words of a segment come from the stream or, where a check
+//    extracted them, from the digits. Then the digits are taken out of the words: a slot becomes
+//    the first slot of its symbol, so that from here on equal symbols are equal words.
+// 2. Multiply: eight lanes at a time. Where they are in step (consecutive rows, the same length,
+//    the same symbols), which stencils and bands are nearly everywhere, a symbol is looked up once
+//    for all eight and x is read in contiguous vectors. Elsewhere each lane goes its own way
+//    through the stretch.
+//
+// Over 400 lines because both passes share the state of the lanes and each ISA compiles them as
+// one.
 #include <hwy/highway.h>
 
 #include <tansolve/kernels/host/fused_product.hpp>
@@ -77,8 +76,7 @@ class SliceProduct {
     T sum;
   };
 
-  // ---- Pass 1: recover
-  // ---------------------------------------------------------------------------
+  // ---- Pass 1: recover ----
 
   HWY_ATTR HWY_INLINE void recover(std::int64_t first, int count) {
     if constexpr (escapes) raw_count_.fill(0);
@@ -104,8 +102,7 @@ class SliceProduct {
     }
   }
 
-  /// CompressedMatrix::lane_segments with constant divisors; returns the
-  /// longest lane's.
+  /// CompressedMatrix::lane_segments with constant divisors; returns the longest lane's.
   std::int64_t count_segments(std::int64_t slice) {
     constexpr std::uint64_t l = G.l;
     const std::int64_t base = slice * matrix_.plan().rows_per_slice();
@@ -125,8 +122,7 @@ class SliceProduct {
     return static_cast<std::int64_t>(longest);
   }
 
-  /// The lanes that have this segment, to be asked for one segment after the
-  /// other.
+  /// The lanes that have this segment, to be asked for one segment after the other.
   std::uint32_t lanes_beyond(std::int64_t segment) {
     if (segment < next_end_) return active_;
     std::uint32_t active = 0;
@@ -150,8 +146,8 @@ class SliceProduct {
     return bits & mask;
   }
 
-  /// Runs (d, r) of lane j through a segment: the words it extracts for the
-  /// next one, and this one's slots less their digits.
+  /// Runs (d, r) of lane j through a segment: the words it extracts for the next one, and this
+  /// one's slots less their digits.
   HWY_ATTR HWY_INLINE void take_digits(std::uint32_t (*words)[warp_size], int j) {
     std::uint64_t d = d_[j], r = r_[j];
     std::uint32_t first_slots[G.o] = {};
@@ -212,8 +208,7 @@ class SliceProduct {
     return {run_base, run_digits};
   }
 
-  // ---- Escapes
-  // -----------------------------------------------------------------------------------
+  // ---- Escapes ----
 
   HWY_ATTR HWY_INLINE void find_escapes(int t, std::uint32_t active) {
     escaping_[t] = 0;
@@ -237,11 +232,9 @@ class SliceProduct {
     return value;
   }
 
-  // ---- Pass 2: multiply
-  // --------------------------------------------------------------------------
+  // ---- Pass 2: multiply ----
 
-  /// The lanes of group g through the stretch; positions count nonzeros from
-  /// its start.
+  /// The lanes of group g through the stretch; positions count nonzeros from its start.
   HWY_ATTR HWY_INLINE void multiply(std::int64_t first, int g) {
     unsigned position[group], end[group];
     for (int j = 0; j < group; ++j) {
@@ -255,8 +248,7 @@ class SliceProduct {
       const unsigned piece = std::min(lanes[0].left, end[0] - position[0]);
       const unsigned done = step(g, lanes, position[0], piece);
       for (int j = 0; j < group; ++j) position[j] += done;
-      if (done < piece) {  // the symbols differ: to the end of the piece each on
-                           // its own
+      if (done < piece) {  // the symbols differ: each on its own to the end of the piece
         for (int j = 0; j < group; ++j)
           position[j] = walk(g * group + j, position[j], position[j] + piece - done);
       } else {
@@ -266,8 +258,7 @@ class SliceProduct {
     for (int j = 0; j < group; ++j) walk(g * group + j, position[j], end[j]);
   }
 
-  /// Whether the lanes of a group stand at the same place of like, consecutive
-  /// rows.
+  /// Whether the lanes of a group stand at the same place of like, consecutive rows.
   HWY_ATTR HWY_INLINE bool can_step(const Lane* lanes, const unsigned* position,
                                     const unsigned* end) const {
     bool same = lanes[0].left > 0 && position[0] < end[0];
@@ -278,8 +269,7 @@ class SliceProduct {
     return same;
   }
 
-  /// Whether the symbols of segment t are those of lane j0 in all lanes of its
-  /// group.
+  /// Whether the symbols of segment t are those of lane j0 in all lanes of its group.
   HWY_ATTR HWY_INLINE bool same_symbols(unsigned t, int j0) const {
     const hn::CappedTag<std::uint32_t, group> du;
     if (escapes && (escaping_[t] >> j0 & 0xff) != 0) return false;
@@ -293,8 +283,8 @@ class SliceProduct {
     return same;
   }
 
-  /// `count` nonzeros from `position` on for all lanes of a group together;
-  /// returns how many were done before a segment's symbols differ.
+  /// `count` nonzeros from `position` on for all lanes of a group together; returns how many were
+  /// done before a segment's symbols differ.
   HWY_ATTR HWY_INLINE unsigned step(int g, Lane* lanes, unsigned position, unsigned count) {
     const D dx;
     constexpr std::size_t width = hn::MaxLanes(D());
@@ -365,9 +355,8 @@ class SliceProduct {
     }
   }
 
-  /// Lane j alone from `position` to `end`, through as many rows as end there;
-  /// returns where it stands, which is past `end` where the padding of a row
-  /// is.
+  /// Lane j alone from `position` to `end`, through as many rows as end there; returns where it
+  /// stands, which is past `end` where the padding of a row is.
   HWY_ATTR HWY_NOINLINE unsigned walk(int j, unsigned position, unsigned end) {
     Lane& lane = lanes_[j];
     const T* x = product_.x;
@@ -397,8 +386,7 @@ class SliceProduct {
     return position;
   }
 
-  /// Where the row is complete, writes it and enters the next, whose position
-  /// is returned.
+  /// Where the row is complete, writes it and enters the next, whose position is returned.
   HWY_ATTR HWY_INLINE unsigned end_piece(Lane& lane, unsigned position) {
     if (lane.left > 0) return position;
     put(lane.row, lane.sum);
