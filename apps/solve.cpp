@@ -104,7 +104,7 @@ ExitCode solve_on(Context<B>& context, const std::string& device, const Options&
   const auto A = make_operator(context, matrix);
   const Traits traits = look_at(*A, symmetric);
   say_matrix(console, matrix.name, matrix,
-             !symmetric   ? "symmetry not looked at exactly"
+             !symmetric   ? "symmetry unknown"
              : *symmetric ? "symmetric"
                           : "not symmetric");
   say_plan_and_storage(console, matrix);

@@ -207,7 +207,8 @@ TEST_CASE("Ctrl-C cancels a solve, whose x is written") {
   const Outcome run = shell.line(
       "\"$P\" solve gen:poisson7:30 --rtol 0 --max-iters 1000000000 -v -o x.mtx --json "
       ">out 2>err & pid=$!; "
-      "until grep -q '^       2 ' err; do sleep 0.01; done; kill -INT $pid; wait $pid");
+      "until grep -q '^       2 ' err || ! kill -0 $pid; do sleep 0.01; done; kill -INT $pid; wait "
+      "$pid");
   CHECK(run.code == 1);
   const Json json = Json::parse(read_bytes(shell.folder / "out"));
   CHECK(json["solve"]["status"] == "cancelled");
