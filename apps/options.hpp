@@ -40,6 +40,15 @@ struct DeviceOptions {
   std::string device = "auto";
 };
 
+/// Refuses what is not a number of at least 0, NaN included.
+inline const CLI::Validator not_negative(
+    [](std::string& text) {
+      double number = 0;
+      const bool good = CLI::detail::lexical_cast(text, number) && number >= 0;
+      return good ? std::string() : fmt::format("'{}' is not a number of at least 0", text);
+    },
+    "NONNEGATIVE");
+
 /// Adds --threads, --seed and --matrices.
 void add_generator_options(CLI::App& parser, InputOptions& options);
 void add_precision_option(CLI::App& parser, InputOptions& options);

@@ -172,13 +172,13 @@ void add_stopping_options(CLI::App& parser, Options& options) {
   parser
       .add_option("--rtol", options.rtol,
                   "Converged: ||b - A x|| <= max(rtol ||b||, atol); 1e-8, in f32 1e-5")
-      ->check(CLI::NonNegativeNumber);
-  parser.add_option("--atol", options.atol, "See --rtol; 0")->check(CLI::NonNegativeNumber);
+      ->check(not_negative);
+  parser.add_option("--atol", options.atol, "See --rtol; 0")->check(not_negative);
   parser.add_option("--max-iters", options.max_iterations, "Most iterations; 10000")
-      ->check(CLI::NonNegativeNumber)
+      ->check(not_negative)
       ->type_name("N");
   parser.add_option("--time-limit", options.time_limit, "Most seconds; none")
-      ->check(CLI::NonNegativeNumber)
+      ->check(not_negative)
       ->type_name("S");
 }
 
