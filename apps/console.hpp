@@ -16,6 +16,12 @@ namespace tansolve::app {
 /// Fields keep their order. Numbers that are not finite are written as null: JSON has no others.
 using Json = nlohmann::ordered_json;
 
+/// To stderr. One that cannot be written must cost neither the result nor the exit code.
+template <class... A>
+void complain(fmt::format_string<A...> format, A&&... arguments) {
+  std::fputs(fmt::format(format, std::forward<A>(arguments)...).c_str(), stderr);
+}
+
 /// Text goes to stdout, or to stderr where stdout is for the JSON document.
 class Console {
  public:
@@ -23,12 +29,15 @@ class Console {
 
   template <class... A>
   void say(fmt::format_string<A...> format, A&&... arguments) const {
-    fmt::print(json_ ? stderr : stdout, format, std::forward<A>(arguments)...);
+    if (json_)
+      complain(format, std::forward<A>(arguments)...);
+    else
+      fmt::print(stdout, format, std::forward<A>(arguments)...);
   }
   /// To stderr in any case.
   template <class... A>
   void note(fmt::format_string<A...> format, A&&... arguments) const {
-    fmt::print(stderr, format, std::forward<A>(arguments)...);
+    complain(format, std::forward<A>(arguments)...);
   }
   /// The result of the command, written if it is asked for.
   void document(const Json& json) const;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The tansolve program: chooses the subcommand and turns every error into a message and a code.
 #include "commands.hpp"
+#include "console.hpp"
 
-#include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
@@ -13,7 +13,7 @@ namespace tansolve::app {
 namespace {
 
 ExitCode fail(ExitCode code, const char* message) {
-  fmt::print(stderr, "tansolve: {}\n", message);
+  complain("tansolve: {}\n", message);
   return code;
 }
 
@@ -31,8 +31,7 @@ ExitCode run(int argc, char** argv) {
     program.exit(help);
     return ExitCode::done;
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "tansolve: {}\nTry 'tansolve --help' or 'tansolve COMMAND --help'.\n",
-               error.what());
+    complain("tansolve: {}\nTry 'tansolve --help' or 'tansolve COMMAND --help'.\n", error.what());
     return ExitCode::usage;
   }
   for (const Command& command : commands)

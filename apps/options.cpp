@@ -2,6 +2,8 @@
 // The shared options and the small language of --plan.
 #include "options.hpp"
 
+#include "console.hpp"
+
 #include <tansolve/codec/error.hpp>
 
 #include <omp.h>
@@ -107,9 +109,10 @@ void add_input_options(CLI::App& parser, InputOptions& options) {
 }
 
 void add_plan_options(CLI::App& parser, PlanOptions& options) {
-  add_choice<Objective>(parser, "--optimize",
-                        {{"time", Objective::time}, {"memory", Objective::memory}},
-                        options.request.objective, "What the plan shall save: memory by default, since decoding costs the CPU time");
+  add_choice<Objective>(
+      parser, "--optimize", {{"time", Objective::time}, {"memory", Objective::memory}},
+      options.request.objective,
+      "What the plan shall save: memory by default, since decoding costs the CPU time");
   parser
       .add_option_function<std::string>(
           "--plan",
@@ -159,8 +162,7 @@ void require_host(const DeviceOptions& options) {
                 fmt::format("--device {}: this build has no CUDA backend; --device cpu runs on "
                             "the host",
                             options.device));
-  if (options.device == "auto")
-    fmt::print(stderr, "device: cpu (this build has no CUDA backend)\n");
+  if (options.device == "auto") complain("device: cpu (this build has no CUDA backend)\n");
 }
 
 }  // namespace tansolve::app

@@ -58,7 +58,7 @@ SolveOptions<T, B> solve_options(const Options& options, const LinearOperator<T,
 Monitor make_monitor(bool verbose, const Interrupt& interrupt, StatusLine& line) {
   return [verbose, &interrupt, &line](std::int64_t iteration, double residual) {
     if (verbose)
-      fmt::print(stderr, "{:8} {:.6e}\n", iteration, residual);
+      complain("{:8} {:.6e}\n", iteration, residual);
     else
       line.show(fmt::format("iteration {}, residual {:.3e}", iteration, residual));
     return !interrupt.requested();

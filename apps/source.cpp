@@ -8,6 +8,7 @@
 #include <tansolve/codec/generators.hpp>
 #include <tansolve/codec/harwell_boeing.hpp>
 
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -27,9 +28,22 @@ AnySource from_container(const InputOptions& options, CompressedMatrix<T> matrix
   return Source<T>{options.matrix, std::move(matrix)};
 }
 
+/// Refuses a matrix that f32 would fill with infinities.
+void require_f32_range(const std::string& name, const Csr<double>& matrix) {
+  for (std::int64_t i = 0; i < matrix.rows(); ++i)
+    for (std::int64_t k = matrix.offsets()[i]; k < matrix.offsets()[i + 1]; ++k)
+      if (const double value = matrix.values()[k];
+          std::isfinite(value) && std::isinf(static_cast<float>(value)))
+        throw Error(ErrorCode::bad_input,
+                    fmt::format("{}: entry ({}, {}), {}, is beyond f32; use --precision f64", name,
+                                i + 1, matrix.columns()[k] + 1, value));
+}
+
 AnySource from_csr(const InputOptions& options, Csr<double> matrix, Dense rhs = {}) {
-  if (options.precision == Precision::f32)
+  if (options.precision == Precision::f32) {
+    require_f32_range(options.matrix, matrix);
     return Source<float>{options.matrix, convert<float>(matrix), std::move(rhs)};
+  }
   return Source<double>{options.matrix, std::move(matrix), std::move(rhs)};
 }
 

@@ -21,7 +21,21 @@ std::vector<T> column(const Dense& dense, std::int64_t n, const std::string& wha
   if (dense.rows != n || dense.cols < 1)
     throw Error(ErrorCode::bad_input,
                 fmt::format("{}: {} x {}, it must be {} x 1", what, dense.rows, dense.cols, n));
-  return std::vector<T>(dense.values.begin(), dense.values.begin() + n);
+  std::vector<T> values(n);
+  bool vanished = false, remains = false;
+  for (std::int64_t i = 0; i < n; ++i) {
+    values[i] = static_cast<T>(dense.values[i]);
+    if (std::isinf(values[i]) && !std::isinf(dense.values[i]))
+      throw Error(ErrorCode::bad_input, fmt::format("{}: element {}, {}, is beyond f32; use "
+                                                    "--precision f64",
+                                                    what, i + 1, dense.values[i]));
+    vanished = vanished || (values[i] == 0 && dense.values[i] != 0);
+    remains = remains || values[i] != 0;
+  }
+  if (vanished && !remains)  // b = 0 would be solved in its place
+    throw Error(ErrorCode::bad_input,
+                fmt::format("{}: every element rounds to 0 in f32; use --precision f64", what));
+  return values;
 }
 
 template <class T>
@@ -94,6 +108,8 @@ void require_writable(const std::string& path) {
   std::filesystem::path folder = std::filesystem::path(path).parent_path();
   if (folder.empty()) folder = ".";
   const bool exists = ::access(path.c_str(), F_OK) == 0;  // a device or a pipe is written in place
+  if (std::filesystem::is_directory(path))
+    throw Error(ErrorCode::io, fmt::format("{}: cannot be written: it is a folder", path));
   if (::access(exists ? path.c_str() : folder.c_str(), W_OK) != 0)
     throw Error(ErrorCode::io,
                 fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));

@@ -213,6 +213,9 @@ CompressedMatrix<T> read_matrix_parts(std::string_view file, const Layout& layou
     section(tables).finish();
   else
     parts.tables = read_tables<T>(section(tables), parts.plan.coding);
+  if (header.row_length_bytes != 0 && header.constant_row_length != 0)
+    refuse(fmt::format("header: a row length of {} for all rows where each is stored",
+                       header.constant_row_length));
   parts.row_lengths = RowLengths(header.rows, header.row_length_bytes, header.constant_row_length,
                                  section(row_lengths).template take_all<std::uint8_t>());
   parts.slice_offsets = section(slice_offsets).template take_all<std::uint64_t>();

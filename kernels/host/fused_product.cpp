@@ -89,14 +89,15 @@ FusedKernel<T> fused_kernel(Coding coding, bool escapes, std::string_view name) 
   };
   if (name.empty()) return kernel(kernels.front());
   if (name == "scalar") return kernel(kernels.back());
-  std::string known = "scalar";
+  std::string known;
   for (const auto& isa : kernels) {
     if (isa_name(isa.target) == name) return kernel(isa);
-    known += ", " + isa_name(isa.target);
+    known += isa_name(isa.target) + ", ";
   }
   throw Error(ErrorCode::invalid_argument, "instruction set \"" + std::string(name) +
                                                "\": unknown or not supported here; there are " +
-                                               known);
+                                               known +
+                                               "and scalar, another name for the last of them");
 }
 
 template FusedKernel<double> fused_kernel(Coding, bool, std::string_view);

@@ -249,6 +249,41 @@ TEST_CASE("solve either solves or says why not for every real matrix") {
   CHECK(converged > 0);
 }
 
+TEST_CASE("solve keeps its result and exit code when stderr cannot be written") {
+  const Shell shell;
+  const Outcome good = shell.line("\"$P\" solve gen:poisson5:9 --json 2>/dev/full");
+  CHECK(good.code == 0);
+  CHECK(good.json()["solve"]["status"] == "converged");
+  CHECK(shell.line("\"$P\" solve no-such-file 2>/dev/full").code == 3);
+  CHECK(shell.line("\"$P\" solve --bogus 2>&-").code == 2);
+}
+
+TEST_CASE("solve refuses what f32 would turn into zeros or infinities") {
+  const Shell shell;
+  const std::string head = "%%MatrixMarket matrix array real general\n2 1\n";
+  const std::string matrix = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 ";
+  shell.folder.write("a.mtx", matrix + "2\n");
+  shell.folder.write("huge.mtx", matrix + "1e200\n");
+  shell.folder.write("tiny_b.mtx", head + "1e-200\n1e-200\n");
+  shell.folder.write("huge_b.mtx", head + "1\n1e200\n");
+  const Outcome tiny = shell.tansolve("solve a.mtx --rhs tiny_b.mtx --precision f32");
+  CHECK(tiny.code == 3);
+  CHECK(contains(tiny.err, "tiny_b.mtx: every element rounds to 0 in f32"));
+  CHECK(contains(shell.tansolve("solve a.mtx --rhs huge_b.mtx --precision f32").err, "element 2"));
+  const Outcome huge = shell.tansolve("encode huge.mtx --precision f32 -o h.tans");
+  CHECK(huge.code == 3);
+  CHECK(contains(huge.err, "huge.mtx: entry (2, 2), 1e+200, is beyond f32"));
+  CHECK(shell.tansolve("solve a.mtx --rhs tiny_b.mtx").code == 0);
+}
+
+TEST_CASE("solve refuses a folder as its output before it solves") {
+  const Shell shell;
+  const Outcome run = shell.tansolve("solve gen:poisson5:9 -v -o .");
+  CHECK(run.code == 3);
+  CHECK(contains(run.err, "it is a folder"));
+  CHECK_FALSE(contains(run.err, "\n       1 "));
+}
+
 TEST_CASE("solve gives the same bits in every run") {
   const Shell shell;
   CHECK(shell.tansolve("solve gen:varcoef7:8 -o x.mtx --threads 2").code == 0);

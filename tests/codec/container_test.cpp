@@ -156,6 +156,13 @@ TEST_CASE("crafted containers with right checksums are refused or harmless") {
     }
 }
 
+TEST_CASE("a container that states a constant row length beside stored ones is refused") {
+  std::string file = container_of(compressed(small_matrix(), {Coding::byte, 1}));
+  file[56] = 1;
+  recompute_checksums(file);
+  CHECK_THROWS_WITH_AS(parse_container(file, "odd", 1), doctest::Contains("row length"), Error);
+}
+
 TEST_CASE("a container of another version or kind says so") {
   std::string file = container_of(compressed(small_matrix(), {Coding::byte, 1}));
   file[8] = 2;
