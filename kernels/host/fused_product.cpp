@@ -19,13 +19,14 @@ SlotTables<T>::SlotTables(const CompressedMatrix<T>& matrix)
   for (std::size_t t = 0; t < tables.size(); ++t) {
     const auto& [code, symbol_deltas, symbol_values] = tables[t];
     const bool has_delta = !symbol_deltas.empty(), has_value = !symbol_values.empty();
+    // Slots that no symbol owns stand for symbol 0, which is never the escape.
     codes[t].assign(slots, 1u << 16);
     if (has_delta && has_value)
-      pairs.resize(slots);
+      pairs.assign(slots, {symbol_values[0], symbol_deltas[0]});
     else if (has_delta)
-      deltas.resize(slots);
+      deltas.assign(slots, symbol_deltas[0]);
     else
-      values.resize(slots);
+      values.assign(slots, symbol_values[0]);
     for (std::uint32_t s = 0; s < code.slots.size(); ++s) {
       for (std::uint32_t g = 0; g < code.slots[s]; ++g)
         codes[t][code.start[s] + g] = code.slots[s] << 16 | g;

@@ -47,8 +47,7 @@ class SliceProduct {
         aligned_(matrix_.plan().row_ends == RowEnds::aligned) {}
 
   HWY_ATTR void run(std::int64_t slice) {
-    words_ = matrix_.slice_words(slice).data();
-    next_word_ = words_;
+    next_word_ = matrix_.slice_words(slice).data();
     const std::int64_t longest = count_segments(slice);
     for (int j = 0; j < warp_size; ++j) {
       Lane& lane = lanes_[j];
@@ -420,7 +419,6 @@ class SliceProduct {
   const SlotTables<T>& tables_;
   const bool aligned_;
 
-  const std::uint32_t* words_ = nullptr;
   const std::uint32_t* next_word_ = nullptr;
   std::array<std::int64_t, warp_size> segments_{};
   std::array<Lane, warp_size> lanes_{};

@@ -128,6 +128,30 @@ TEST_CASE_TEMPLATE("the checked backend's product agrees with the fused one", T,
   CHECK(same(y, product(fused, T(1), x, T(0), std::vector<T>(matrix.rows()))));
 }
 
+TEST_CASE_TEMPLATE(
+    "slots that no symbol owns mean symbol 0 to the fused product as to the reference", T, double,
+    float) {
+  // One pair, left of the diagonal, in rows 4096 and on: whoever took its delta for 0 would read x
+  // beyond its end. Words of ones hold the last slot, which that one symbol never owns.
+  std::vector<Triplet<T>> triplets;
+  for (std::int64_t i = 4096; i < 4160; ++i) triplets.push_back({i, i - 4096, T(3)});
+  const auto matrix = Csr<T>::from_triplets(4160, 64, triplets);
+  for (const CodingTraits& coding : all_codings) {
+    CAPTURE(coding.name);
+    auto parts = encode(matrix, {coding.coding, 1}, count_pairs(matrix)).parts();
+    for (auto& word : parts.words) word = 0xffffffff;
+    const CompressedMatrix<T> crafted(parts);
+    CHECK(test::same_bits(crafted.decode(), matrix));
+    Context<Host> context(1);
+    const CsrOperator<T, Host> csr(context, matrix);
+    const auto x = random_vector<T>(matrix.cols(), 6);
+    const std::vector<T> y(matrix.rows());
+    for (const std::string& isa : supported_isas())
+      CHECK(same(product(CompressedOperator<T, Host>(context, crafted, isa), T(1), x, T(0), y),
+                 product(csr, T(1), x, T(0), y)));
+  }
+}
+
 TEST_CASE_TEMPLATE("the diagonal of a compressed matrix is that of the matrix", T, double, float) {
   for (const char* specification : {"varcoef7:5", "er:300:4", "heisenberg:8"}) {
     const auto matrix = convert<T>(generate(specification));
