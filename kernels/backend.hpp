@@ -10,6 +10,9 @@ namespace tansolve {
 /// OpenMP threads and SIMD on the host.
 struct Host {};
 
+/// One NVIDIA GPU: kernels/cuda/context.hpp has its context.
+struct Cuda {};
+
 /// The host under suspicion: serial reference kernels, memory of its own that starts as NaN,
 /// aliasing refused, calls, bytes and allocations counted. Tests run the solvers on it.
 struct Checked {};
@@ -60,3 +63,7 @@ class Context<Checked> {
 };
 
 }  // namespace tansolve
+
+#if TANSOLVE_HAS_CUDA
+#include <tansolve/kernels/cuda/context.hpp>
+#endif

@@ -47,3 +47,7 @@ class CompressedOperator final : public LinearOperator<T, B> {
 std::vector<std::string> supported_isas();
 
 }  // namespace tansolve
+
+#if TANSOLVE_HAS_CUDA
+#include <tansolve/kernels/cuda/compressed_operator.hpp>
+#endif

@@ -32,3 +32,7 @@ class CsrOperator final : public LinearOperator<T, B> {
 };
 
 }  // namespace tansolve
+
+#if TANSOLVE_HAS_CUDA
+#include <tansolve/kernels/cuda/csr_operator.hpp>
+#endif

@@ -2,6 +2,7 @@
 // The checks, counts and defaults of linear operators.
 #include <tansolve/codec/error.hpp>
 #include <tansolve/kernels/contract.hpp>
+#include <tansolve/kernels/for_each_backend.hpp>
 #include <tansolve/kernels/linear_operator.hpp>
 #include <tansolve/kernels/primitives.hpp>
 
@@ -105,9 +106,8 @@ void LinearOperator<T, B>::diagonal_impl(Span<T, B>) const {
               fmt::format("{} does not know its diagonal: override diagonal_impl", name()));
 }
 
-template class LinearOperator<double, Host>;
-template class LinearOperator<float, Host>;
-template class LinearOperator<double, Checked>;
-template class LinearOperator<float, Checked>;
+#define TANSOLVE_INSTANTIATE(T, B) template class LinearOperator<T, B>;
+TANSOLVE_FOR_EACH_BACKEND(TANSOLVE_INSTANTIATE)
+#undef TANSOLVE_INSTANTIATE
 
 }  // namespace tansolve

@@ -46,6 +46,10 @@ class LinearOperator {
   /// d_i = A_ii (0 where absent) for i < min(rows, cols); throws Error(not_supported) by default.
   void diagonal(Span<T, B> d) const;
 
+  /// Whether products only launch work on the context's stream, so that a GPU may record them once
+  /// and replay them: no transfers, no allocation, no waiting. No by default, which is safe.
+  virtual bool capturable() const { return false; }
+
   /// Products so far, of every kind.
   std::int64_t applications() const { return applications_; }
 

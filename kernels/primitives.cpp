@@ -3,8 +3,12 @@
 #include <tansolve/codec/error.hpp>
 #include <tansolve/kernels/checked/kernels.hpp>
 #include <tansolve/kernels/contract.hpp>
+#include <tansolve/kernels/for_each_backend.hpp>
 #include <tansolve/kernels/host/kernels.hpp>
 #include <tansolve/kernels/primitives.hpp>
+#if TANSOLVE_HAS_CUDA
+#include <tansolve/kernels/cuda/kernels.hpp>
+#endif
 
 #include <fmt/format.h>
 
@@ -151,10 +155,7 @@ void write(Context<B>& context, std::type_identity_t<T> value, Scalar<T, B>& sca
   template void copy_to_host(Context<B>&, Span<const T, B>, std::span<T>);             \
   template T read(Context<B>&, const Scalar<T, B>&);                                   \
   template void write(Context<B>&, T, Scalar<T, B>&);
-TANSOLVE_INSTANTIATE(double, Host)
-TANSOLVE_INSTANTIATE(float, Host)
-TANSOLVE_INSTANTIATE(double, Checked)
-TANSOLVE_INSTANTIATE(float, Checked)
+TANSOLVE_FOR_EACH_BACKEND(TANSOLVE_INSTANTIATE)
 #undef TANSOLVE_INSTANTIATE
 
 }  // namespace tansolve

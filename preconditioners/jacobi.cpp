@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks, inverts and applies a diagonal.
 #include <tansolve/codec/error.hpp>
+#include <tansolve/kernels/for_each_backend.hpp>
 #include <tansolve/kernels/primitives.hpp>
 #include <tansolve/preconditioners/jacobi.hpp>
 
@@ -63,9 +64,8 @@ void Jacobi<T, B>::diagonal_impl(Span<T, B> d) const {
   copy(this->context(), inverse_, d);
 }
 
-template class Jacobi<double, Host>;
-template class Jacobi<float, Host>;
-template class Jacobi<double, Checked>;
-template class Jacobi<float, Checked>;
+#define TANSOLVE_INSTANTIATE(T, B) template class Jacobi<T, B>;
+TANSOLVE_FOR_EACH_BACKEND(TANSOLVE_INSTANTIATE)
+#undef TANSOLVE_INSTANTIATE
 
 }  // namespace tansolve

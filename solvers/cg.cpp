@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Conjugate gradients on the scaled residual, restarted from the true one where it has drifted.
+#include <tansolve/kernels/for_each_backend.hpp>
 #include <tansolve/kernels/primitives.hpp>
 #include <tansolve/solvers/cg.hpp>
 #include <tansolve/solvers/look.hpp>
@@ -118,10 +119,7 @@ Report cg(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T, B>> 
                      const SolveOptions<T, B>&, Workspace<T, B>&);              \
   template Report cg(const LinearOperator<T, B>&, Span<const T, B>, Span<T, B>, \
                      const SolveOptions<T, B>&);
-TANSOLVE_INSTANTIATE(double, Host)
-TANSOLVE_INSTANTIATE(float, Host)
-TANSOLVE_INSTANTIATE(double, Checked)
-TANSOLVE_INSTANTIATE(float, Checked)
+TANSOLVE_FOR_EACH_BACKEND(TANSOLVE_INSTANTIATE)
 #undef TANSOLVE_INSTANTIATE
 
 }  // namespace tansolve

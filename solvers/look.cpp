@@ -2,6 +2,7 @@
 // Shapes, finiteness and symmetry of a system before it is solved.
 #include <tansolve/codec/error.hpp>
 #include <tansolve/kernels/contract.hpp>
+#include <tansolve/kernels/for_each_backend.hpp>
 #include <tansolve/kernels/primitives.hpp>
 #include <tansolve/solvers/look.hpp>
 
@@ -114,10 +115,7 @@ std::string probe_symmetry(const LinearOperator<T, B>& A, Span<T, B> u, Span<T, 
   template std::string first_not_finite(Context<B>&, std::string_view, Span<const T, B>);  \
   template std::string probe_symmetry(const LinearOperator<T, B>&, Span<T, B>, Span<T, B>, \
                                       Span<T, B>, Scalar<T, B>&, Scalar<T, B>&);
-TANSOLVE_INSTANTIATE(double, Host)
-TANSOLVE_INSTANTIATE(float, Host)
-TANSOLVE_INSTANTIATE(double, Checked)
-TANSOLVE_INSTANTIATE(float, Checked)
+TANSOLVE_FOR_EACH_BACKEND(TANSOLVE_INSTANTIATE)
 #undef TANSOLVE_INSTANTIATE
 
 }  // namespace tansolve

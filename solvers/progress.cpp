@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The start, the bookkeeping and the verdict of iterative solves.
+#include <tansolve/kernels/for_each_backend.hpp>
 #include <tansolve/kernels/primitives.hpp>
 #include <tansolve/solvers/look.hpp>
 #include <tansolve/solvers/progress.hpp>
@@ -116,9 +117,8 @@ Report Progress<T, B>::finish(double truth, bool stagnated, const Breakdown* bre
   return std::move(report_);
 }
 
-template class Progress<double, Host>;
-template class Progress<float, Host>;
-template class Progress<double, Checked>;
-template class Progress<float, Checked>;
+#define TANSOLVE_INSTANTIATE(T, B) template class Progress<T, B>;
+TANSOLVE_FOR_EACH_BACKEND(TANSOLVE_INSTANTIATE)
+#undef TANSOLVE_INSTANTIATE
 
 }  // namespace tansolve::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Builds and checks workspaces.
 #include <tansolve/codec/error.hpp>
+#include <tansolve/kernels/for_each_backend.hpp>
 #include <tansolve/solvers/workspace.hpp>
 
 #include <fmt/format.h>
@@ -24,9 +25,8 @@ void Workspace<T, B>::require(std::string_view solver, const WorkspaceShape& nee
                             needed.size, needed.scalars));
 }
 
-template class Workspace<double, Host>;
-template class Workspace<float, Host>;
-template class Workspace<double, Checked>;
-template class Workspace<float, Checked>;
+#define TANSOLVE_INSTANTIATE(T, B) template class Workspace<T, B>;
+TANSOLVE_FOR_EACH_BACKEND(TANSOLVE_INSTANTIATE)
+#undef TANSOLVE_INSTANTIATE
 
 }  // namespace tansolve

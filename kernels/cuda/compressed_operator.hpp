@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A compressed matrix as an operator on a GPU.
+#pragma once
+
+#include <tansolve/kernels/compressed_operator.hpp>
+#include <tansolve/kernels/cuda/device_matrix.hpp>
+
+namespace tansolve {
+
+/// A CSR-dtANS matrix as an operator on a GPU. Copies the matrix there: its container's bytes and
+/// at most DeviceMatrix::extra_bytes more. Refers to the host's matrix for the diagonal, which is
+/// decoded there; it must outlive the operator. Each row is summed in the order of its columns with
+/// fused multiply-adds, hence the same bits at each call, and those of the host up to rounding.
+template <class T>
+class CompressedOperator<T, Cuda> final : public LinearOperator<T, Cuda> {
+ public:
+  /// Waits for the copy. Throws Error: out_of_memory, device.
+  CompressedOperator(Context<Cuda>& context, const CompressedMatrix<T>& matrix);
+
+  std::string name() const override { return "dtans"; }
+  bool capturable() const override { return true; }
+  const CompressedMatrix<T>& matrix() const { return *matrix_; }
+  std::int64_t device_bytes() const { return device_.bytes(); }
+
+ protected:
+  void apply_impl(Span<const T, Cuda> x, Span<T, Cuda> y) const override;
+  void apply_impl(T alpha, Span<const T, Cuda> x, T beta, Span<T, Cuda> y) const override;
+  void apply_dot_impl(Span<const T, Cuda> x, Span<T, Cuda> y, Scalar<T, Cuda>& xy) const override;
+  void diagonal_impl(Span<T, Cuda> d) const override;
+
+ private:
+  const CompressedMatrix<T>* matrix_;
+  detail::DeviceMatrix<T> device_;
+};
+
+}  // namespace tansolve

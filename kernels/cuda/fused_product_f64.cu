@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The fused product for double.
+#include <tansolve/kernels/cuda/fused_product.cuh>
+
+namespace tansolve::detail {
+
+template void fused_product(Context<Cuda>&, const Plan&, const DeviceMatrixView<double>&, double,
+                            const double*, double, double*, double*);
+
+}  // namespace tansolve::detail

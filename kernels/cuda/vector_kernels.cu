@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The primitives on the GPU. All are bound by memory, so every thread has several loads in flight
+// before its first store. Compiled without contraction to FMA: elementwise results have the bits of
+// the host.
+#include <tansolve/kernels/cuda/kernels.hpp>
+#include <tansolve/kernels/cuda/reduce.cuh>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tansolve::detail {
+namespace {
+
+constexpr int threads = 256;
+constexpr int per_thread = 4;  // elements in flight a thread
+constexpr int tile = threads * per_thread;
+
+/// out_i = f(in_i...), where out may be one of the in.
+template <class T, class F, class... In>
+__global__ void __launch_bounds__(threads) map(std::int64_t n, F f, T* out, const In*... in) {
+  const std::int64_t first = std::int64_t{blockIdx.x} * tile + threadIdx.x;
+  T results[per_thread];
+#pragma unroll
+  for (int u = 0; u < per_thread; ++u)
+    if (const std::int64_t i = first + u * threads; i < n) results[u] = f(in[i]...);
+#pragma unroll
+  for (int u = 0; u < per_thread; ++u)
+    if (const std::int64_t i = first + u * threads; i < n) out[i] = results[u];
+}
+
+template <class T, class F, class... In>
+void launch_map(Context<Cuda>& context, const char* name, std::int64_t n, F f, T* out,
+                const In*... in) {
+  if (n == 0) return;
+  const auto blocks = static_cast<unsigned>((n + tile - 1) / tile);
+  map<<<blocks, threads, 0, context.stream()>>>(n, f, out, in...);
+  check_launch(name);
+}
+
+/// The blocks of a reduction over n elements, a function of n alone.
+int blocks_of(std::int64_t n) {
+  return static_cast<int>(std::clamp<std::int64_t>((n + tile - 1) / tile, 1, reduction_blocks));
+}
+
+/// Calls visit(first) for every tile of this block: this thread has its elements first + u threads.
+template <class Visit>
+__device__ void for_each_tile(std::int64_t n, Visit visit) {
+  for (std::int64_t first = std::int64_t{blockIdx.x} * tile + threadIdx.x; first < n;
+       first += std::int64_t{gridDim.x} * tile)
+    visit(first);
+}
+
+template <class T>
+__global__ void __launch_bounds__(threads)
+    dot_kernel(std::int64_t n, const T* __restrict__ x, const T* __restrict__ y, T* result,
+               double* partials, unsigned* ticket) {
+  Sums<1> sum;
+  for_each_tile(n, [&](std::int64_t first) {
+#pragma unroll
+    for (int u = 0; u < per_thread; ++u)
+      if (const std::int64_t i = first + u * threads; i < n)
+        sum.of[0] += static_cast<double>(x[i]) * static_cast<double>(y[i]);
+  });
+  grid_sums<threads>(sum, partials, ticket,
+                     [=](const Sums<1>& total) { *result = static_cast<T>(total.of[0]); });
+}
+
+// The squares of numbers too small or too large are summed apart, scaled by powers of two
+// (Blue, ACM TOMS 4 (1978); Anderson, ACM TOMS 44 (2017), algorithm 978). Thresholds leave room for
+// 2^50 terms: 2^-461 squared is above the least normal number over epsilon, 2^460 squared times
+// 2^50 below the largest. Squares of floats need neither in double, but do no harm.
+constexpr double small = 0x1p-461, large = 0x1p460, up = 0x1p600, down = 0x1p-538;
+
+template <class T>
+__global__ void __launch_bounds__(threads)
+    norm2_kernel(std::int64_t n, const T* __restrict__ x, T* result, double* partials,
+                 unsigned* ticket) {
+  Sums<3> sums;
+  for_each_tile(n, [&](std::int64_t first) {
+#pragma unroll
+    for (int u = 0; u < per_thread; ++u)
+      if (const std::int64_t i = first + u * threads; i < n) {
+        const double value = fabs(static_cast<double>(x[i]));
+        if (value > large)
+          sums.of[2] += (value * down) * (value * down);
+        else if (value < small)
+          sums.of[0] += (value * up) * (value * up);
+        else
+          sums.of[1] += value * value;  // NaN, too
+      }
+  });
+  grid_sums<threads>(sums, partials, ticket, [=](const Sums<3>& total) {
+    const auto& [tiny, middle, huge] = total.of;
+    double norm;
+    if (isnan(middle))
+      norm = middle;
+    else if (huge > 0)
+      norm = sqrt(huge + (middle * down) * down) / down;
+    else if (middle > 0)
+      norm = sqrt(middle + (tiny / up) / up);
+    else
+      norm = sqrt(tiny) / up;
+    *result = static_cast<T>(norm);
+  });
+}
+
+template <class T>
+__global__ void __launch_bounds__(threads)
+    cg_step_kernel(std::int64_t n, const T* rho, const T* pq, T scale, const T* __restrict__ p,
+                   const T* __restrict__ q, T* __restrict__ x, T* __restrict__ r, T* rr,
+                   double* partials, unsigned* ticket) {
+  const T alpha = *rho / *pq, step = scale * alpha;
+  if (!(*rho > 0 && *pq > 0 && isfinite(*rho) && isfinite(*pq) && isfinite(alpha) &&
+        isfinite(step))) {
+    if (blockIdx.x == 0 && threadIdx.x == 0) *rr = std::numeric_limits<T>::quiet_NaN();
+    return;
+  }
+  Sums<1> sum;
+  for_each_tile(n, [&](std::int64_t first) {
+    T xs[per_thread], rs[per_thread];
+#pragma unroll
+    for (int u = 0; u < per_thread; ++u)
+      if (const std::int64_t i = first + u * threads; i < n) {
+        xs[u] = x[i] + step * p[i];
+        rs[u] = r[i] - alpha * q[i];
+        sum.of[0] += static_cast<double>(rs[u]) * static_cast<double>(rs[u]);
+      }
+#pragma unroll
+    for (int u = 0; u < per_thread; ++u)
+      if (const std::int64_t i = first + u * threads; i < n) {
+        x[i] = xs[u];
+        r[i] = rs[u];
+      }
+  });
+  grid_sums<threads>(sum, partials, ticket,
+                     [=](const Sums<1>& total) { *rr = static_cast<T>(total.of[0]); });
+}
+
+template <class T>
+struct Direction {
+  const T *rho, *rho_old;
+  __device__ T operator()(T z, T p) const { return z + (*rho / *rho_old) * p; }
+};
+
+}  // namespace
+
+template <class T>
+void fill(Context<Cuda>& context, std::int64_t n, T a, T* x) {
+  launch_map(
+      context, "fill", n, [=] __device__() { return a; }, x);
+}
+
+template <class T>
+void copy(Context<Cuda>& context, std::int64_t n, const T* x, T* y) {
+  launch_map(
+      context, "copy", n, [=] __device__(T xi) { return xi; }, y, x);
+}
+
+template <class T>
+void scale(Context<Cuda>& context, std::int64_t n, T a, T* x) {
+  launch_map(
+      context, "scale", n, [=] __device__(T xi) { return xi * a; }, x, x);
+}
+
+template <class T>
+void axpby(Context<Cuda>& context, std::int64_t n, T a, const T* x, T b, T* y) {
+  if (b == T(0))
+    launch_map(
+        context, "axpby", n, [=] __device__(T xi) { return a * xi; }, y, x);
+  else
+    launch_map(
+        context, "axpby", n, [=] __device__(T xi, T yi) { return a * xi + b * yi; }, y, x, y);
+}
+
+template <class T>
+void multiply(Context<Cuda>& context, std::int64_t n, const T* x, const T* y, T* z) {
+  launch_map(
+      context, "multiply", n, [=] __device__(T xi, T yi) { return xi * yi; }, z, x, y);
+}
+
+template <class T>
+void dot(Context<Cuda>& context, std::int64_t n, const T* x, const T* y, T* result) {
+  const auto& [partials, ticket, staging] = context.scratch();
+  dot_kernel<<<blocks_of(n), threads, 0, context.stream()>>>(n, x, y, result, partials, ticket);
+  check_launch("dot");
+}
+
+template <class T>
+void norm2(Context<Cuda>& context, std::int64_t n, const T* x, T* result) {
+  const auto& [partials, ticket, staging] = context.scratch();
+  norm2_kernel<<<blocks_of(n), threads, 0, context.stream()>>>(n, x, result, partials, ticket);
+  check_launch("norm2");
+}
+
+template <class T>
+void cg_step(Context<Cuda>& context, std::int64_t n, const T* rho, const T* pq, T scale, const T* p,
+             const T* q, T* x, T* r, T* rr) {
+  const auto& [partials, ticket, staging] = context.scratch();
+  cg_step_kernel<<<blocks_of(n), threads, 0, context.stream()>>>(n, rho, pq, scale, p, q, x, r, rr,
+                                                                 partials, ticket);
+  check_launch("cg_step");
+}
+
+template <class T>
+void cg_direction(Context<Cuda>& context, std::int64_t n, const T* rho, const T* rho_old,
+                  const T* z, T* p) {
+  launch_map(context, "cg_direction", n, Direction<T>{rho, rho_old}, p, z, p);
+}
+
+#define TANSOLVE_INSTANTIATE(T)                                                                  \
+  template void fill(Context<Cuda>&, std::int64_t, T, T*);                                       \
+  template void copy(Context<Cuda>&, std::int64_t, const T*, T*);                                \
+  template void scale(Context<Cuda>&, std::int64_t, T, T*);                                      \
+  template void axpby(Context<Cuda>&, std::int64_t, T, const T*, T, T*);                         \
+  template void multiply(Context<Cuda>&, std::int64_t, const T*, const T*, T*);                  \
+  template void dot(Context<Cuda>&, std::int64_t, const T*, const T*, T*);                       \
+  template void norm2(Context<Cuda>&, std::int64_t, const T*, T*);                               \
+  template void cg_step(Context<Cuda>&, std::int64_t, const T*, const T*, T, const T*, const T*, \
+                        T*, T*, T*);                                                             \
+  template void cg_direction(Context<Cuda>&, std::int64_t, const T*, const T*, const T*, T*);
+TANSOLVE_INSTANTIATE(double)
+TANSOLVE_INSTANTIATE(float)
+#undef TANSOLVE_INSTANTIATE
+
+}  // namespace tansolve::detail
