@@ -59,11 +59,12 @@ class WarpEncoder {
     for (int j = 0; j < warp_size; ++j) {
       if (lanes[j].twin < 0) {
         encode_lane(lanes[j].symbols, coded_[j]);
-        sources[j] = {coded_[j].segments, coded_[j].words.data(), lanes[j].raw};
+        sources[j] = {coded_[j].segments, coded_[j].words.data(), lanes[j].raw.data(),
+                      coded_[j].segments * G.o + lanes[j].raw.size()};
       } else {
         sources[j] = sources[lanes[j].twin];
       }
-      most += sources[j].segments * G.o + sources[j].raw.size();
+      most += sources[j].most_words;
     }
     const std::size_t begin = words.size();
     words.resize(begin + most);
@@ -84,81 +85,78 @@ class WarpEncoder {
   /// What of a lane is still to come in the stream.
   struct Source {
     std::size_t segments;
-    const std::uint32_t* segment;
-    std::span<const std::uint32_t> raw;
+    const std::uint32_t* words;
+    const std::uint32_t* raw;
+    std::size_t most_words;
   };
 
   /// Writes what the lanes hold in the order in which the warp asks for it; returns its end.
   std::uint32_t* merge(std::array<Source, warp_size>& sources, std::uint32_t* out) const {
-    std::array<Source*, warp_size> active;
+    std::array<int, warp_size> active;
+    std::array<const std::uint32_t*, warp_size> segments;  // of the active lanes, the one at hand
     int count = 0;
     std::size_t next_end = 0;  // the first segment that not all of the active lanes have
     for (std::size_t s = 0;; ++s) {
       if (s == next_end) {
         count = 0;
         next_end = std::numeric_limits<std::size_t>::max();
-        for (Source& source : sources)
-          if (s < source.segments) {
-            active[count++] = &source;
-            next_end = std::min(next_end, source.segments);
-          }
+        for (int j = 0; j < warp_size; ++j) {
+          if (s >= sources[j].segments) continue;
+          active[count] = j;
+          segments[count++] = sources[j].words + s * stride;
+          next_end = std::min(next_end, sources[j].segments);
+        }
         if (count == 0) return out;
       }
       for (int c = 0; c < G.o; ++c)
-        for (int j = 0; j < count; ++j) {
-          const std::uint32_t* segment = active[j]->segment;
-          *out = segment[1 + c];
-          if (c < G.f)
-            out += ~segment[0] >> c & 1;
-          else
-            ++out;
+        for (int a = 0; a < count; ++a) {
+          *out = segments[a][1 + c];
+          out += c < G.f ? ~segments[a][0] >> c & 1 : 1;
         }
       std::uint32_t marks = 0;
-      for (int j = 0; j < count; ++j) {
-        marks |= *active[j]->segment;
-        active[j]->segment += stride;
-      }
-      if (marks >> escape_mark != 0) out = merge_escapes(std::span(active).first(count), out);
+      for (int a = 0; a < count; ++a) marks |= segments[a][0];
+      for (int i = 0; marks >> escape_mark != 0 && i < G.l; ++i)
+        for (int a = 0; a < count; ++a) {
+          if ((segments[a][0] >> (escape_mark + i) & 1) == 0) continue;
+          const std::uint32_t*& raw = sources[active[a]].raw;
+          out = std::copy_n(raw, raw_words_[i % tables], out);
+          raw += raw_words_[i % tables];
+        }
+      for (int a = 0; a < count; ++a) segments[a] += stride;
     }
-  }
-
-  /// The raw words of the segment that the active lanes have just left.
-  std::uint32_t* merge_escapes(std::span<Source* const> active, std::uint32_t* out) const {
-    for (int i = 0; i < G.l; ++i)
-      for (Source* source : active) {
-        if ((source->segment[-static_cast<std::ptrdiff_t>(stride)] >> (escape_mark + i) & 1) == 0)
-          continue;
-        const int raw_words = raw_words_[i % tables];
-        out = std::copy_n(source->raw.data(), raw_words, out);
-        source->raw = source->raw.subspan(raw_words);
-      }
-    return out;
   }
 
   void encode_lane(std::span<const std::uint32_t> symbols, CodedLane& lane) {
     lane.segments = symbols.size() / G.l;
     lane.words.resize(lane.segments * stride);
-    codes_of_.resize(symbols.size());
-    bases_.resize(lane.segments * G.f);
+    if constexpr (G.f > 0) {
+      codes_of_.resize(symbols.size());
+      bases_.resize(lane.segments * G.f);
+    }
     if (lane.segments == 0) return;
     base_pass(symbols, lane);
-    digit_pass(lane);
+    if constexpr (G.f > 0) digit_pass(lane);
   }
 
   /// Marks the segments; keeps the codes of the symbols and the bases of the runs, products of at
-  /// most M^(l/f) <= 2^32, for the digit pass.
+  /// most M^(l/f) <= 2^32, for the digit pass. Where there are no digits, it is all there is to do.
   void base_pass(std::span<const std::uint32_t> symbols, CodedLane& lane) {
     std::uint64_t r = 1;
     std::uint32_t extracted = 0;
     for (std::size_t s = 0; s < lane.segments; ++s) {
       std::uint32_t marks = extracted;
-      std::uint32_t* codes = &codes_of_[s * G.l];
+      std::array<std::uint32_t, G.l> codes;
       for (int i = 0; i < G.l; ++i) {
         const std::uint32_t symbol = symbols[s * G.l + i];
         codes[i] = codes_[i % tables][symbol];
         marks |= static_cast<std::uint32_t>(symbol == escape_[i % tables]) << (escape_mark + i);
       }
       lane.words[s * stride] = marks;
+      if constexpr (G.f == 0) {
+        put_slots(codes.data(), {}, &lane.words[s * stride + 1]);
+        continue;
+      }
+      std::copy_n(codes.begin(), G.l, codes_of_.begin() + static_cast<std::ptrdiff_t>(s * G.l));
       extracted = 0;
       for (int c = 0; c < G.f; ++c) {
         std::uint64_t base = 1;
