@@ -43,7 +43,7 @@ int choose_rows_per_lane(std::int64_t rows, Objective objective) {
   const std::int64_t slices = objective == Objective::time ? slices_for_time : slices_for_memory;
   int rows_per_lane = 1;
   while (2 * rows_per_lane <= most_rows_per_lane &&
-         rows / (2 * rows_per_lane * warp_size) >= slices)
+         rows / (std::int64_t{2} * rows_per_lane * warp_size) >= slices)
     rows_per_lane *= 2;
   return rows_per_lane;
 }

@@ -17,13 +17,10 @@
 namespace tansolve::detail {
 
 template <class T>
-constexpr int value_words = sizeof(T) / 4;
-
-template <class T>
 void put_value(T value, std::vector<std::uint32_t>& raw) {
   const std::uint64_t bits = value_bits(value);
   raw.push_back(static_cast<std::uint32_t>(bits));
-  if constexpr (value_words<T> == 2) raw.push_back(static_cast<std::uint32_t>(bits >> 32));
+  if constexpr (sizeof(T) == 8) raw.push_back(static_cast<std::uint32_t>(bits >> 32));
 }
 
 /// From what nonzeros hold to their symbols: the inverse of the tables.

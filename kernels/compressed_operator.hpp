@@ -13,11 +13,11 @@ namespace tansolve {
 
 /// A CSR-dtANS matrix as an operator. Refers to the matrix, which must outlive it, and keeps
 /// besides it its coding tables spread over their slots, at most 1.3 MiB, and lists of tasks, 8
-/// bytes for every 32 KiB of streams or 1024 slices and for every 4096 rows. On the host each row is
-/// summed in the order of its columns, every product rounded before it is added, so that the result
-/// has the bits of CsrOperator's, on every instruction set and number of threads; apply_dot sums x'y
-/// while y is in cache, where the rows of a slice divide 4096. The diagonal is decoded anew at each
-/// call.
+/// bytes for every 32 KiB of streams or 1024 slices and for every 4096 rows. On the host each row
+/// is summed in the order of its columns, every product rounded before it is added, so that the
+/// result has the bits of CsrOperator's, on every instruction set and number of threads; apply_dot
+/// sums x'y while y is in cache, where the rows of a slice divide 4096. The diagonal is decoded
+/// anew at each call.
 template <class T, class B>
 class CompressedOperator final : public LinearOperator<T, B> {
  public:

@@ -118,7 +118,8 @@ TEST_CASE_TEMPLATE("apply_dot has the bits of the csr operator's on any number o
   // Where chunks of rows are shared out evenly, where one of them has nearly all nonzeros, where
   // slices cross them (7 rows a lane), and where there is only a part of one.
   std::vector<Csr<T>> matrices;
-  for (const char* specification : {"band:50000:5:300:4", "poisson7:30", "poisson5:20", "poisson5:1"})
+  for (const char* specification :
+       {"band:50000:5:300:4", "poisson7:30", "poisson5:20", "poisson5:1"})
     matrices.push_back(convert<T>(generate(specification)));
   std::vector<Triplet<T>> dense;
   for (std::int64_t i = 0; i < 30000; ++i) dense.push_back({i < 29000 ? 17 : i, i, T(i % 7)});
