@@ -3,12 +3,12 @@
 #include <tansolve/codec/dtans/warp_encoder.hpp>
 #include <tansolve/codec/encode.hpp>
 #include <tansolve/codec/error.hpp>
-#include <tansolve/codec/pair_map.hpp>
+#include <tansolve/codec/repeats.hpp>
+#include <tansolve/codec/slice_symbols.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace tansolve {
@@ -16,13 +16,6 @@ namespace {
 
 template <class T>
 constexpr int value_words = sizeof(T) / 4;
-
-template <class T>
-void put_value(T value, std::vector<std::uint32_t>& raw) {
-  const std::uint64_t bits = value_bits(value);
-  raw.push_back(static_cast<std::uint32_t>(bits));
-  if constexpr (value_words<T> == 2) raw.push_back(static_cast<std::uint32_t>(bits >> 32));
-}
 
 /// Which part of a pair a table codes.
 struct Half {
@@ -60,116 +53,65 @@ SymbolTable<T> build_table(const std::vector<PairCount>& counted, std::uint64_t 
   return table;
 }
 
-/// From what a nonzero holds to its symbols: the inverse of the tables.
-template <class T>
-class SymbolFinder {
- public:
-  SymbolFinder(const std::vector<SymbolTable<T>>& tables) : tables_(tables), maps_(tables.size()) {
-    for (std::size_t t = 0; t < tables.size(); ++t) {
-      const auto& [code, deltas, values] = tables[t];
-      for (std::size_t s = 0; s < std::max(deltas.size(), values.size()); ++s)
-        maps_[t].at(deltas.empty() ? 0 : deltas[s], values.empty() ? 0 : value_bits(values[s])) =
-            s + 1;
-    }
-  }
-
-  /// Appends the symbols of a nonzero to a lane, and the raw words of those that escape.
-  void append(std::uint32_t delta, T value, detail::LaneSymbols& lane) const {
-    const std::uint64_t bits = value_bits(value);
-    if (maps_.size() == 1) {
-      if (const std::uint64_t number = maps_[0].find(delta, bits); number != 0) {
-        lane.symbols.push_back(static_cast<std::uint32_t>(number - 1));
-        return;
-      }
-      lane.symbols.push_back(escape_of(0));
-      lane.raw.push_back(delta);
-      put_value(value, lane.raw);
-      return;
-    }
-    const std::uint64_t of_delta = maps_[0].find(delta, 0), of_value = maps_[1].find(0, bits);
-    lane.symbols.push_back(of_delta != 0 ? static_cast<std::uint32_t>(of_delta - 1) : escape_of(0));
-    lane.symbols.push_back(of_value != 0 ? static_cast<std::uint32_t>(of_value - 1) : escape_of(1));
-    if (of_delta == 0) lane.raw.push_back(delta);
-    if (of_value == 0) put_value(value, lane.raw);
-  }
-
- private:
-  /// A histogram that was sampled may miss a pair although its own pairs all found slots.
-  std::uint32_t escape_of(int table) const {
-    const std::uint32_t escape = tables_[table].code.escape;
-    if (escape == CodingTable::no_escape)
-      throw Error(ErrorCode::invalid_argument, "encode: the histogram is not of this matrix");
-    return escape;
-  }
-
-  const std::vector<SymbolTable<T>>& tables_;
-  std::vector<detail::PairMap> maps_;
-};
-
-template <class T>
-void fill_lane(const Csr<T>& matrix, const Plan& plan, const SymbolFinder<T>& finder,
-               const std::vector<SymbolTable<T>>& tables, std::int64_t first_row,
-               detail::LaneSymbols& lane) {
-  const auto offsets = matrix.offsets();
-  const auto columns = matrix.columns();
-  const auto values = matrix.values();
-  const std::size_t l = traits(plan.coding).geometry.l;
-  const auto pad = [&] {
-    while (lane.symbols.size() % l != 0)
-      lane.symbols.push_back(tables[lane.symbols.size() % tables.size()].code.padding);
-  };
-  lane.clear();
-  for (int i = 0; i < plan.rows_per_lane; ++i) {
-    const std::int64_t row = first_row + std::int64_t{warp_size} * i;
-    if (row >= matrix.rows()) break;
-    auto previous = static_cast<std::uint32_t>(row);
-    for (std::int64_t k = offsets[row]; k < offsets[row + 1]; ++k) {
-      const auto column = static_cast<std::uint32_t>(columns[k]);
-      finder.append(column - previous, values[k], lane);
-      previous = column;
-    }
-    if (plan.row_ends == RowEnds::aligned) pad();
-  }
-  pad();
-}
-
-/// Encodes slices [begin, end) one behind the other; offsets[s - begin] is where slice s ends.
-template <class T, Geometry G, int tables>
-void encode_slices(const Csr<T>& matrix, const Plan& plan, const SymbolFinder<T>& finder,
-                   const std::vector<SymbolTable<T>>& symbol_tables, std::int64_t begin,
-                   std::int64_t end, std::vector<std::uint32_t>& words, std::uint64_t* ends) {
-  std::vector<CodingTable> codes;
-  for (const auto& table : symbol_tables) codes.push_back(table.code);
-  detail::WarpEncoder<G, tables> encoder(codes);
-  std::array<detail::LaneSymbols, warp_size> lanes;
-  for (std::int64_t s = begin; s < end; ++s) {
-    for (int j = 0; j < warp_size; ++j)
-      fill_lane(matrix, plan, finder, symbol_tables, s * plan.rows_per_slice() + j, lanes[j]);
-    encoder.encode(lanes, words);
-    ends[s - begin] = words.size();
-  }
-}
-
-template <class T, class... Args>
-void dispatch_slices(Coding coding, Args&&... args) {
-  switch (coding) {
-    case Coding::paper:
-      return encode_slices<T, wide_geometry, 2>(args...);
-    case Coding::joint:
-      return encode_slices<T, wide_geometry, 1>(args...);
-    case Coding::byte:
-      return encode_slices<T, byte_geometry, 1>(args...);
-    case Coding::fixed8:
-      return encode_slices<T, fixed8_geometry, 1>(args...);
-    case Coding::fixed12:
-      return encode_slices<T, fixed12_geometry, 1>(args...);
-    case Coding::fixed16:
-      return encode_slices<T, fixed16_geometry, 1>(args...);
-  }
-}
-
 /// About so many nonzeros a task: enough to hide its overhead, few enough to balance.
 constexpr std::int64_t task_nonzeros = 1 << 17;
+
+/// Fills words and slice_offsets. Tasks of neighbouring slices are encoded on their own, and then
+/// put one behind the other.
+template <class T, Geometry G, int tables>
+void encode_streams(const Csr<T>& matrix, const EncodeOptions& options, CompressedParts<T>& parts) {
+  const std::int64_t slices = std::ssize(parts.slice_offsets) - 1;
+  const std::int64_t per_task =
+      std::clamp<std::int64_t>(task_nonzeros * slices / matrix.nnz(), 1, slices);
+  const std::int64_t tasks = (slices + per_task - 1) / per_task;
+  const auto end_of = [&](std::int64_t task) { return std::min((task + 1) * per_task, slices); };
+
+  std::vector<CodingTable> codes;
+  for (const auto& table : parts.tables) codes.push_back(table.code);
+  const detail::SymbolFinder<T, tables> finder(parts.tables);
+  const std::int64_t distance = detail::repeat_distance(matrix);
+  std::vector<std::vector<std::uint32_t>> words(tasks);
+  detail::parallel_tasks(
+      options.threads, tasks,
+      [&](std::int64_t t) {
+        detail::SliceSymbols<T, G, tables> symbols(matrix, parts.plan, finder, distance);
+        detail::WarpEncoder<G, tables> encoder(codes);
+        for (std::int64_t s = t * per_task; s < end_of(t); ++s) {
+          encoder.encode(symbols.fill(s), words[t]);
+          parts.slice_offsets[s + 1] = words[t].size();
+        }
+        words[t].shrink_to_fit();
+      },
+      options.progress);
+
+  std::vector<std::uint64_t> firsts(tasks + 1, 0);
+  for (std::int64_t t = 0; t < tasks; ++t) firsts[t + 1] = firsts[t] + words[t].size();
+  parts.words.resize(firsts[tasks]);
+  detail::parallel_tasks(options.threads, tasks, [&](std::int64_t t) {
+    std::copy(words[t].begin(), words[t].end(),
+              parts.words.begin() + static_cast<std::ptrdiff_t>(firsts[t]));
+    words[t] = {};
+    for (std::int64_t s = t * per_task; s < end_of(t); ++s) parts.slice_offsets[s + 1] += firsts[t];
+  });
+}
+
+template <class T>
+void encode_streams(const Csr<T>& matrix, const EncodeOptions& options, CompressedParts<T>& parts) {
+  switch (parts.plan.coding) {
+    case Coding::paper:
+      return encode_streams<T, wide_geometry, 2>(matrix, options, parts);
+    case Coding::joint:
+      return encode_streams<T, wide_geometry, 1>(matrix, options, parts);
+    case Coding::byte:
+      return encode_streams<T, byte_geometry, 1>(matrix, options, parts);
+    case Coding::fixed8:
+      return encode_streams<T, fixed8_geometry, 1>(matrix, options, parts);
+    case Coding::fixed12:
+      return encode_streams<T, fixed12_geometry, 1>(matrix, options, parts);
+    case Coding::fixed16:
+      return encode_streams<T, fixed16_geometry, 1>(matrix, options, parts);
+  }
+}
 
 }  // namespace
 
@@ -207,33 +149,7 @@ CompressedMatrix<T> encode(const Csr<T>& matrix, const Plan& plan, const Histogr
   const std::int64_t per_slice = plan.rows_per_slice();
   const std::int64_t slices = (matrix.rows() + per_slice - 1) / per_slice;
   parts.slice_offsets.assign(slices + 1, 0);
-  if (parts.nnz == 0) return detail::Trusted::matrix(std::move(parts));
-
-  const std::int64_t per_task =
-      std::clamp<std::int64_t>(task_nonzeros * slices / matrix.nnz(), 1, slices);
-  const std::int64_t tasks = (slices + per_task - 1) / per_task;
-  const SymbolFinder<T> finder(parts.tables);
-  std::vector<std::vector<std::uint32_t>> words(tasks);
-  detail::parallel_tasks(
-      options.threads, tasks,
-      [&](std::int64_t t) {
-        const std::int64_t begin = t * per_task, end = std::min(begin + per_task, slices);
-        dispatch_slices<T>(plan.coding, matrix, plan, finder, parts.tables, begin, end, words[t],
-                           &parts.slice_offsets[begin + 1]);
-        words[t].shrink_to_fit();
-      },
-      options.progress);
-
-  std::vector<std::uint64_t> firsts(tasks + 1, 0);
-  for (std::int64_t t = 0; t < tasks; ++t) firsts[t + 1] = firsts[t] + words[t].size();
-  parts.words.resize(firsts[tasks]);
-  detail::parallel_tasks(options.threads, tasks, [&](std::int64_t t) {
-    std::copy(words[t].begin(), words[t].end(),
-              parts.words.begin() + static_cast<std::ptrdiff_t>(firsts[t]));
-    words[t] = {};
-    for (std::int64_t s = t * per_task; s < std::min((t + 1) * per_task, slices); ++s)
-      parts.slice_offsets[s + 1] += firsts[t];
-  });
+  if (parts.nnz > 0) encode_streams(matrix, options, parts);
   return detail::Trusted::matrix(std::move(parts));
 }
 

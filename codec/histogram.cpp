@@ -2,6 +2,7 @@
 // Counting pairs: one hash table a thread, merged and sorted.
 #include <tansolve/codec/histogram.hpp>
 #include <tansolve/codec/pair_map.hpp>
+#include <tansolve/codec/repeats.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +10,7 @@
 #include <mutex>
 #include <span>
 #include <tuple>
+#include <utility>
 
 namespace tansolve {
 namespace {
@@ -21,18 +23,67 @@ constexpr std::uint64_t worth_counting = 16;
 
 using Counts = detail::PairMap;
 
+/// Counts of one thread. Most pairs recur soon or never: what was seen last is counted in a table
+/// that stays in the L1 cache, and moves on when another pair takes its place.
+class Counter {
+ public:
+  void add(std::uint32_t delta, std::uint64_t value, std::uint64_t times) {
+    PairCount& pair = recent_[Counts::hash(delta, value) >> (64 - recent_bits)];
+    if (pair.delta != delta || pair.value != value) {
+      move_on(pair);
+      pair = {.delta = delta, .value = value, .count = 0};
+    }
+    pair.count += times;
+  }
+
+  Counts& all() {
+    for (PairCount& pair : recent_) move_on(pair);
+    return all_;
+  }
+
+ private:
+  static constexpr int recent_bits = 10;  // 24 KiB
+
+  void move_on(PairCount& pair) {
+    if (pair.count > 0) all_.count(pair.delta, pair.value) += pair.count;
+    pair.count = 0;
+  }
+
+  std::vector<PairCount> recent_ = std::vector<PairCount>(std::size_t{1} << recent_bits);
+  Counts all_;
+};
+
+/// Counts the pairs of one row `times` times.
 template <class T>
-void count_rows(const Csr<T>& matrix, std::int64_t begin, std::int64_t end, Counts& counts) {
+void count_row(const Csr<T>& matrix, std::int64_t row, std::uint64_t times, Counter& counter) {
   const auto offsets = matrix.offsets();
   const auto columns = matrix.columns();
   const auto values = matrix.values();
-  for (std::int64_t i = begin; i < end; ++i) {
-    auto previous = static_cast<std::uint32_t>(i);
-    for (std::int64_t k = offsets[i]; k < offsets[i + 1]; ++k) {
-      const auto column = static_cast<std::uint32_t>(columns[k]);
-      ++counts.at(column - previous, value_bits(values[k]));
-      previous = column;
-    }
+  auto previous = static_cast<std::uint32_t>(row);
+  for (std::int64_t k = offsets[row]; k < offsets[row + 1]; ++k) {
+    const auto column = static_cast<std::uint32_t>(columns[k]);
+    counter.add(column - previous, value_bits(values[k]), times);
+    previous = column;
+  }
+}
+
+/// A row that repeats the one `distance` rows before is counted with it; 0: none is compared.
+template <class T>
+void count_rows(const Csr<T>& matrix, std::int64_t distance, std::int64_t begin, std::int64_t end,
+                Counter& counter) {
+  if (distance == 0) {
+    for (std::int64_t i = begin; i < end; ++i) count_row(matrix, i, 1, counter);
+    return;
+  }
+  for (std::int64_t first = begin; first < std::min(begin + distance, end); ++first) {
+    std::uint64_t times = 1;
+    for (std::int64_t i = first; i < end; i += distance)
+      if (i + distance < end && detail::same_pairs(matrix, i + distance, i)) {
+        ++times;
+      } else {
+        count_row(matrix, i, times, counter);
+        times = 1;
+      }
   }
 }
 
@@ -57,25 +108,34 @@ std::vector<std::pair<std::int64_t, std::int64_t>> row_ranges(const Csr<T>& matr
 template <class T>
 Counts count_ranges(const Csr<T>& matrix,
                     const std::vector<std::pair<std::int64_t, std::int64_t>>& ranges, int threads) {
-  Counts all;
-  std::mutex merging;
-  const std::int64_t tasks = std::min<std::int64_t>(std::ssize(ranges), 64);
-  detail::parallel_tasks(threads, tasks, [&](std::int64_t task) {
-    Counts own;
-    for (std::int64_t i = task; i < std::ssize(ranges); i += tasks)
-      count_rows(matrix, ranges[i].first, ranges[i].second, own);
-    const std::scoped_lock lock(merging);
-    if (all.size() < own.size()) std::swap(all, own);
-    all.reserve(all.size() + own.size());
-    own.for_each([&](const PairCount& pair) { all.at(pair.delta, pair.value) += pair.count; });
+  const std::int64_t distance = detail::repeat_distance(matrix);
+  std::vector<Counter> idle;  // as many as threads were ever at work
+  std::mutex handing_over;
+  detail::parallel_tasks(threads, std::ssize(ranges), [&](std::int64_t i) {
+    Counter own;
+    {
+      const std::scoped_lock lock(handing_over);
+      if (!idle.empty()) {
+        own = std::move(idle.back());
+        idle.pop_back();
+      }
+    }
+    count_rows(matrix, distance, ranges[i].first, ranges[i].second, own);
+    const std::scoped_lock lock(handing_over);
+    idle.push_back(std::move(own));
   });
+
+  Counts all;
+  for (Counter& counter : idle) {
+    Counts part = std::move(counter.all());
+    if (all.pairs().size() < part.pairs().size()) std::swap(all, part);
+    for (const auto& [delta, value, count] : part.pairs()) all.count(delta, value) += count;
+  }
   return all;
 }
 
 std::vector<PairCount> sorted(const Counts& counts) {
-  std::vector<PairCount> list;
-  list.reserve(counts.size());
-  counts.for_each([&](const PairCount& pair) { list.push_back(pair); });
+  std::vector<PairCount> list = counts.pairs();
   std::sort(list.begin(), list.end(), [](const PairCount& a, const PairCount& b) {
     return std::tie(b.count, a.delta, a.value) < std::tie(a.count, b.delta, b.value);
   });
@@ -102,8 +162,8 @@ Histogram count_pairs(const Csr<T>& matrix, int threads) {
     const std::int64_t stride = (matrix.nnz() + sample_size - 1) / sample_size;
     counts = count_ranges(matrix, row_ranges(matrix, sample_size / sample_blocks, stride), threads);
     std::uint64_t total = 0;
-    counts.for_each([&](const PairCount& pair) { total += pair.count; });
-    sampled = counts.size() * worth_counting > total;
+    for (const PairCount& pair : counts.pairs()) total += pair.count;
+    sampled = counts.pairs().size() * worth_counting > total;
   }
   if (!sampled) {
     const std::int64_t per_range = std::max<std::int64_t>(4096, matrix.nnz() / 1024);
@@ -112,11 +172,11 @@ Histogram count_pairs(const Csr<T>& matrix, int threads) {
 
   Counts deltas, values;
   Histogram histogram;
-  counts.for_each([&](const PairCount& pair) {
-    deltas.at(pair.delta, 0) += pair.count;
-    values.at(0, pair.value) += pair.count;
-    histogram.total += pair.count;
-  });
+  for (const auto& [delta, value, count] : counts.pairs()) {
+    deltas.count(delta, 0) += count;
+    values.count(0, value) += count;
+    histogram.total += count;
+  }
   histogram.pairs = sorted(counts);
   histogram.deltas = sorted(deltas);
   histogram.values = sorted(values);

@@ -43,7 +43,7 @@ int choose_rows_per_lane(std::int64_t rows, Objective objective) {
   const std::int64_t slices = objective == Objective::time ? slices_for_time : slices_for_memory;
   int rows_per_lane = 1;
   while (2 * rows_per_lane <= most_rows_per_lane &&
-         rows / (2 * rows_per_lane * warp_size) >= slices)
+         rows / (std::int64_t{2} * rows_per_lane * warp_size) >= slices)
     rows_per_lane *= 2;
   return rows_per_lane;
 }
@@ -108,7 +108,7 @@ template <class T>
 double padding_symbols(const Csr<T>& matrix, const Plan& plan) {
   const auto& [coding, name, geometry, tables] = traits(plan.coding);
   const auto pad_to_segment = [l = geometry.l](std::int64_t symbols) {
-    return (l - symbols % l) % l;
+    return -symbols & (l - 1);  // l is a power of two
   };
   std::int64_t padding = 0;
   if (plan.row_ends == RowEnds::aligned) {
@@ -129,7 +129,7 @@ double padding_symbols(const Csr<T>& matrix, const Plan& plan) {
 
 template <class T>
 Candidate predict(const Csr<T>& matrix, const Histogram& histogram, const Plan& plan,
-                  double in_step) {
+                  double in_step, double row_length_bytes) {
   const auto& [coding, name, geometry, tables] = traits(plan.coding);
   const auto nnz = static_cast<double>(matrix.nnz());
   const double scale = histogram.total == 0 ? 0 : nnz / static_cast<double>(histogram.total);
@@ -160,8 +160,7 @@ Candidate predict(const Csr<T>& matrix, const Histogram& histogram, const Plan& 
     const double before_last = segment_digits * std::max(0.0, symbols / lanes / geometry.l - 1);
     bits += lanes * (segment_digits + (before_last < 32 ? before_last : 16));
   }
-  candidate.bytes += bits / 8 + lanes / warp_size * 8 +
-                     static_cast<double>(RowLengths(matrix.offsets()).bytes().size());
+  candidate.bytes += bits / 8 + lanes / warp_size * 8 + row_length_bytes;
 
   const HostCost& cost = host_costs[static_cast<std::size_t>(plan.coding)];
   candidate.nanoseconds =
@@ -194,6 +193,7 @@ PlanChoice choose_plan(const Csr<T>& matrix, const Histogram& histogram,
                             max_rows_per_lane));
   const bool time = request.objective == Objective::time;
   const double in_step = share_in_step(matrix);
+  const auto row_length_bytes = static_cast<double>(RowLengths(matrix.offsets()).bytes().size());
   PlanChoice choice;
   for (const CodingTraits& coding : all_codings) {
     if (request.coding && *request.coding != coding.coding) continue;
@@ -202,7 +202,7 @@ PlanChoice choose_plan(const Csr<T>& matrix, const Histogram& histogram,
         .rows_per_lane =
             request.rows_per_lane.value_or(choose_rows_per_lane(matrix.rows(), request.objective)),
         .row_ends = request.row_ends.value_or(time ? RowEnds::aligned : RowEnds::crossing)};
-    choice.considered.push_back(predict(matrix, histogram, plan, in_step));
+    choice.considered.push_back(predict(matrix, histogram, plan, in_step, row_length_bytes));
   }
   std::stable_sort(choice.considered.begin(), choice.considered.end(),
                    [&](const Candidate& a, const Candidate& b) {

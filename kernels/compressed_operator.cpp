@@ -2,10 +2,13 @@
 // The compressed operator on the host, and on the backend that checks it.
 #include <tansolve/kernels/compressed_operator.hpp>
 #include <tansolve/kernels/contract.hpp>
+#include <tansolve/kernels/host/chunks.hpp>
 #include <tansolve/kernels/host/fused_product.hpp>
 #include <tansolve/kernels/reference/decode_product.hpp>
+#include <tansolve/kernels/reference/kernels.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace tansolve {
 namespace {
@@ -25,18 +28,38 @@ std::vector<std::int64_t> slice_tasks(const CompressedMatrix<T>& matrix) {
   return firsts;
 }
 
+/// First slices of the chunks in which dot sums, and then slices(). Empty where slices cross them,
+/// or where one has so large a share of the words that the other threads would wait for it.
+template <class T>
+std::vector<std::int64_t> dot_tasks(const CompressedMatrix<T>& matrix, int threads) {
+  const detail::Chunks chunks(matrix.rows());
+  const std::int64_t per_slice = matrix.plan().rows_per_slice();
+  if (chunks.length % per_slice != 0) return {};
+  const auto& offsets = matrix.parts().slice_offsets;
+  const std::uint64_t fair = offsets.back() / (2 * static_cast<std::uint64_t>(threads));
+  std::vector<std::int64_t> firsts = {0};
+  for (std::int64_t c = 0; c < chunks.count; ++c) {
+    const std::int64_t end = (chunks.last(c) + per_slice - 1) / per_slice;
+    if (threads > 1 && offsets[end] - offsets[firsts.back()] > fair) return {};
+    firsts.push_back(end);
+  }
+  return firsts;
+}
+
 }  // namespace
 
 template <class T, class B>
 struct CompressedOperator<T, B>::Prepared {
-  Prepared(const CompressedMatrix<T>& matrix, const std::string& isa)
+  Prepared(const CompressedMatrix<T>& matrix, const std::string& isa, int threads)
       : tables(matrix),
         kernel(detail::fused_kernel<T>(matrix.plan().coding, tables.escapes, isa)),
-        tasks(slice_tasks(matrix)) {}
+        product_tasks(slice_tasks(matrix)),
+        dot_tasks(tansolve::dot_tasks(matrix, threads)) {}
 
   detail::SlotTables<T> tables;
   detail::FusedKernel<T> kernel;
-  std::vector<std::int64_t> tasks;
+  std::vector<std::int64_t> product_tasks;
+  std::vector<std::int64_t> dot_tasks;
 };
 
 template <class T, class B>
@@ -44,7 +67,7 @@ CompressedOperator<T, B>::CompressedOperator(Context<B>& context, const Compress
                                              const std::string& isa)
     : LinearOperator<T, B>(context, matrix.rows(), matrix.cols()),
       matrix_(&matrix),
-      prepared_(std::make_unique<Prepared>(matrix, isa)) {}
+      prepared_(std::make_unique<Prepared>(matrix, isa, context.threads())) {}
 
 template <class T, class B>
 CompressedOperator<T, B>::~CompressedOperator() = default;
@@ -60,11 +83,37 @@ void CompressedOperator<T, B>::apply_impl(T alpha, Span<const T, B> x, T beta, S
     detail::count(this->context(), x.size() + (beta == T(0) ? 1 : 2) * y.size());
     reference::product(*matrix_, alpha, x.data(), beta, y.data());
   } else {
-    const auto& [tables, kernel, tasks] = *prepared_;
+    const Prepared& prepared = *prepared_;
+    const auto& tasks = prepared.product_tasks;
     const std::int64_t count = std::ssize(tasks) - 1;
 #pragma omp parallel for schedule(dynamic) num_threads(this->context().threads()) if (count > 1)
     for (std::int64_t t = 0; t < count; ++t)
-      kernel({matrix_, &tables, x.data(), y.data(), alpha, beta, tasks[t], tasks[t + 1]});
+      prepared.kernel(
+          {matrix_, &prepared.tables, x.data(), y.data(), alpha, beta, tasks[t], tasks[t + 1]});
+  }
+}
+
+template <class T, class B>
+void CompressedOperator<T, B>::apply_dot_impl(Span<const T, B> x, Span<T, B> y,
+                                              Scalar<T, B>& xy) const {
+  if constexpr (std::is_same_v<B, Checked>) {
+    detail::count(this->context(), x.size() + y.size(), 1);
+    reference::product(*matrix_, T(1), x.data(), T(0), y.data());
+    *xy.data() = reference::dot(y.size(), x.data(), y.data());
+  } else {
+    const Prepared& prepared = *prepared_;
+    const auto& tasks = prepared.dot_tasks;
+    if (tasks.empty()) return LinearOperator<T, B>::apply_dot_impl(x, y, xy);
+    const detail::Chunks chunks(y.size());
+    std::array<double, detail::Chunks::max_count> partial;
+#pragma omp parallel for schedule(dynamic) \
+    num_threads(this->context().threads()) if (chunks.count > 1)
+    for (std::int64_t c = 0; c < chunks.count; ++c) {
+      prepared.kernel(
+          {matrix_, &prepared.tables, x.data(), y.data(), T(1), T(0), tasks[c], tasks[c + 1]});
+      partial[c] = detail::chunk_dot(x.data(), y.data(), chunks.first(c), chunks.last(c));
+    }
+    *xy.data() = static_cast<T>(detail::sum_in_order(partial, chunks.count));
   }
 }
 

@@ -12,11 +12,12 @@
 namespace tansolve {
 
 /// A CSR-dtANS matrix as an operator. Refers to the matrix, which must outlive it, and keeps
-/// besides it its coding tables spread over their slots, at most 1.3 MiB, and a list of tasks, 8
-/// bytes for every 32 KiB of streams or 1024 slices. On the host each row is summed in the order of
-/// its columns, every product rounded before it is added, so that the result has the bits of
-/// CsrOperator's, on every instruction set and number of
-/// threads. The diagonal is decoded anew at each call.
+/// besides it its coding tables spread over their slots, at most 1.3 MiB, and lists of tasks, 8
+/// bytes for every 32 KiB of streams or 1024 slices and for every 4096 rows. On the host each row
+/// is summed in the order of its columns, every product rounded before it is added, so that the
+/// result has the bits of CsrOperator's, on every instruction set and number of threads; apply_dot
+/// sums x'y while y is in cache, where the rows of a slice divide 4096. The diagonal is decoded
+/// anew at each call.
 template <class T, class B>
 class CompressedOperator final : public LinearOperator<T, B> {
  public:
@@ -33,6 +34,7 @@ class CompressedOperator final : public LinearOperator<T, B> {
  protected:
   void apply_impl(Span<const T, B> x, Span<T, B> y) const override;
   void apply_impl(T alpha, Span<const T, B> x, T beta, Span<T, B> y) const override;
+  void apply_dot_impl(Span<const T, B> x, Span<T, B> y, Scalar<T, B>& xy) const override;
   void diagonal_impl(Span<T, B> d) const override;
 
  private:

@@ -28,13 +28,16 @@ T power_of_two_below(double norm) {
   return static_cast<T>(std::ldexp(1.0, exponent));
 }
 
-/// Why cg_step refused rho = r'Mr and pq = p'Ap, or left an r'r that is not finite.
-detail::Breakdown why_no_step(double rho, double pq) {
+/// Why cg_step refused rho = r'Mr and pq = p'Ap, or left an r'r that is not finite; q = A p. Where
+/// A p = 0, p is a null vector of the symmetric A with p'b = p'(b - A x) = r'Mr > 0, so that no A x
+/// is b.
+detail::Breakdown why_no_step(double rho, double pq, double q_norm) {
   if (!std::isfinite(rho)) return {Status::not_finite, fmt::format("r'Mr = {}", rho)};
   if (rho < 0) return {Status::indefinite_preconditioner, fmt::format("r'Mr = {:g}", rho)};
   if (rho == 0) return {Status::breakdown, "r'Mr = 0 for a residual that is not 0"};
   if (!std::isfinite(pq)) return {Status::not_finite, fmt::format("p'Ap = {}", pq)};
   if (pq < 0) return {Status::indefinite_operator, fmt::format("p'Ap = {:g}", pq)};
+  if (q_norm == 0) return {Status::inconsistent, "A p = 0 for a direction p with p'b > 0"};
   if (pq == 0) return {Status::breakdown, "p'Ap = 0: the operator is singular or indefinite"};
   return {Status::not_finite, fmt::format("the step r'Mr / p'Ap = {:g} / {:g} overflows", rho, pq)};
 }
@@ -88,10 +91,12 @@ Report cg(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T, B>> 
       const double residual = sigma * std::sqrt(static_cast<double>(read(context, rr)));
       broke_down = !std::isfinite(residual);
       met = progress.meets(residual);
-      if (broke_down)
-        breakdown = why_no_step(read(context, rho_old), read(context, pq));
-      else
+      if (broke_down) {
+        norm2(context, q, rr);
+        breakdown = why_no_step(read(context, rho_old), read(context, pq), read(context, rr));
+      } else {
         progress.record(residual);
+      }
     }
     const double previous = std::exchange(truth, progress.true_residual(b, x, r, rr));
     converged = progress.meets(truth);

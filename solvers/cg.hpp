@@ -15,12 +15,13 @@ namespace tansolve {
 /// preconditioner M near the inverse of A, if options has one.
 ///
 /// x carries the guess in and the answer out; b = 0 gives x = 0. Numerical outcomes are a status of
-/// the report: indefinite_operator, indefinite_preconditioner, breakdown (p'Ap = 0 or r'Mr = 0),
-/// stagnated, diverged, not_finite, iteration_limit, time_limit, cancelled; x is then the last
-/// iterate that a complete step reached. Every report holds the true residual of the returned x,
-/// and a solve whose true residual meets the tolerance is `converged`. When the recurrence's
-/// residual meets it and the true one does not, the method restarts from the true one, until a
-/// restart has failed to halve it.
+/// the report: indefinite_operator, indefinite_preconditioner, inconsistent (A p = 0 for a
+/// direction with p'b > 0), breakdown (p'Ap = 0 otherwise, or r'Mr = 0), stagnated, diverged,
+/// not_finite, iteration_limit, time_limit, cancelled; x is then the last iterate that a complete
+/// step reached. Every report holds the true residual of the returned x, and a solve whose true
+/// residual meets the tolerance is `converged`. When the recurrence's residual meets it and the
+/// true one does not, the method restarts from the true one, until a restart has failed to halve
+/// it.
 ///
 /// Residuals are iterated relative to the first one, so that b may be scaled by any number that
 /// leaves b, A b and x finite and normal. Deterministic. Allocates nothing but the history on the

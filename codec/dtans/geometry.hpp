@@ -17,7 +17,7 @@ inline constexpr int warp_size = 32;
 struct Geometry {
   int k;  ///< bits of a slot index: the table has K = 2^k slots
   int M;  ///< most slots that one symbol may own
-  int l;  ///< symbols a segment
+  int l;  ///< symbols a segment, a power of two
   int o;  ///< words a segment: k l = 32 o
   int f;  ///< checks a segment, each after l / f symbols; 0 where M = 1 leaves no digits
 
@@ -40,7 +40,7 @@ inline constexpr Geometry fixed16_geometry = {16, 1, 2, 1, 0};
 namespace detail {
 
 constexpr bool is_sound(const Geometry& g) {
-  if (g.k * g.l != 32 * g.o || g.f > g.o) return false;
+  if (g.k * g.l != 32 * g.o || g.f > g.o || (g.l & (g.l - 1)) != 0) return false;
   if (g.f == 0) return g.M == 1;
   // (d, r) stays inside 64 bits: r < 2^32 after a check, and a run multiplies it by at most
   // M^(l/f).

@@ -10,14 +10,15 @@
 
 namespace tansolve::detail {
 
-/// n elements in `count` chunks of `length` (the last may be shorter). At most max_count chunks, so
-/// that their partial sums fit on the stack: 8 KiB.
+/// n elements in `count` chunks of `length` (the last may be shorter), a multiple of 4096, so that
+/// slices of a compressed matrix end where chunks do. At most max_count chunks, so that their
+/// partial sums fit on the stack: 8 KiB.
 struct Chunks {
   static constexpr std::int64_t min_length = 4096, max_count = 1024;
 
   explicit Chunks(std::int64_t n)
       : size(n),
-        length(std::max(min_length, (n + max_count - 1) / max_count)),
+        length(min_length * std::max<std::int64_t>(1, (n - 1) / (min_length * max_count) + 1)),
         count((n + length - 1) / length) {}
   std::int64_t first(std::int64_t chunk) const { return chunk * length; }
   std::int64_t last(std::int64_t chunk) const { return std::min(size, (chunk + 1) * length); }

@@ -4,8 +4,12 @@
 
 #include <tansolve/codec/encode.hpp>
 #include <tansolve/codec/error.hpp>
+#include <tansolve/codec/generators.hpp>
+#include <tansolve/codec/repeats.hpp>
 
 #include <doctest/doctest.h>
+
+#include <map>
 
 using namespace tansolve;
 
@@ -54,6 +58,74 @@ TEST_CASE("more than 4096 distinct symbols escape in every coding that cannot ho
     CHECK(build_tables<double>(histogram, coding).back().code.escape != CodingTable::no_escape);
   CHECK(build_tables<double>(histogram, Coding::fixed16)[0].code.escape == CodingTable::no_escape);
   check_every_plan(matrix);
+}
+
+namespace {
+
+/// Row i is row i - 3 shifted, but every eleventh row has a value of its own and every thirteenth
+/// an entry more.
+template <class T>
+Csr<T> nearly_periodic() {
+  std::vector<Triplet<T>> triplets;
+  for (std::int64_t i = 0; i < 700; ++i) {
+    for (std::int64_t k = 0; k < 2 + i % 3; ++k)
+      triplets.push_back({i, i + 5 * k, static_cast<T>(i % 11 == 0 && k == 1 ? i : k)});
+    if (i % 13 == 0) triplets.push_back({i, i + 40, T(1)});
+  }
+  return Csr<T>::from_triplets(700, 760, triplets);
+}
+
+}  // namespace
+
+TEST_CASE("rows repeat an earlier one by their deltas and the bits of their values") {
+  const auto matrix = Csr<double>::from_triplets(8, 8,
+                                                 std::vector<Triplet<double>>{{1, 0, 1.0},
+                                                                              {1, 2, 0.0},
+                                                                              {2, 1, 1.0},
+                                                                              {2, 3, 0.0},
+                                                                              {3, 2, 1.0},
+                                                                              {3, 4, -0.0},
+                                                                              {4, 2, 1.0},
+                                                                              {4, 5, 0.0},
+                                                                              {5, 4, 1.0}});
+  CHECK(detail::same_pairs(matrix, 2, 1));
+  CHECK_FALSE(detail::same_pairs(matrix, 3, 2));  // -0 is not 0
+  CHECK_FALSE(detail::same_pairs(matrix, 4, 2));  // the same values, other deltas
+  CHECK_FALSE(detail::same_pairs(matrix, 5, 2));  // an entry less
+  CHECK(detail::same_pairs(matrix, 7, 6));        // both empty
+}
+
+TEST_CASE("the distance of repeating rows is that of a matrix's structure") {
+  CHECK(detail::repeat_distance(generate("poisson27:12")) == 1);
+  CHECK(detail::repeat_distance(generate("fem3:8")) == 3);
+  CHECK(detail::repeat_distance(nearly_periodic<double>()) > 0);
+  CHECK(detail::repeat_distance(nearly_periodic<double>()) % 3 == 0);
+  CHECK(detail::repeat_distance(generate("varcoef7:12")) == 0);
+  CHECK(detail::repeat_distance(Csr<double>::from_triplets(0, 0, {})) == 0);
+}
+
+TEST_CASE("what repeats is counted as often as it occurs") {
+  for (const auto& matrix : {nearly_periodic<double>(), generate("poisson7:9"), generate("fem3:5"),
+                             generate("er:3000:4")}) {
+    std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t> expected;
+    for (std::int64_t i = 0; i < matrix.rows(); ++i)
+      for (std::int64_t k = matrix.offsets()[i]; k < matrix.offsets()[i + 1]; ++k) {
+        const std::int64_t previous = k > matrix.offsets()[i] ? matrix.columns()[k - 1] : i;
+        ++expected[{static_cast<std::uint32_t>(matrix.columns()[k] - previous),
+                    value_bits(matrix.values()[k])}];
+      }
+    const Histogram histogram = count_pairs(matrix, 2);
+    CHECK(histogram.pairs.size() == expected.size());
+    bool same = true;
+    for (const auto& [delta, value, count] : histogram.pairs)
+      same = same && expected[{delta, value}] == count;
+    CHECK(same);
+  }
+}
+
+TEST_CASE_TEMPLATE("rows that nearly repeat come back bit for bit from every plan", T, double,
+                   float) {
+  check_every_plan(nearly_periodic<T>());
 }
 
 TEST_CASE("encoding does not depend on the number of threads") {

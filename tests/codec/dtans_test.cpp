@@ -257,6 +257,26 @@ TEST_CASE("a long stream costs what its table promises") {
   CHECK(words * 32 / bits > 0.99);
 }
 
+TEST_CASE("a lane that refers to its twin gives the words that its own symbols would") {
+  const CodingTable table(allocate_slots(std::vector<std::uint64_t>{50, 30, 5, 1}, wide_geometry),
+                          3, 2, wide_geometry);
+  Lanes own;
+  for (int j = 0; j < warp_size; ++j)
+    for (int i = 0; i < 40 + 8 * (j % 3); ++i) {
+      own[j].symbols.push_back((i * i + j % 3) % 4);
+      if (own[j].symbols.back() == 3)
+        for (int w = 0; w < 2; ++w) own[j].raw.push_back(100 * (j % 3) + 2 * i + w);
+    }
+  Lanes twins = own;
+  for (int j = 3; j < warp_size; ++j) {
+    if (j % 5 == 0) continue;
+    twins[j] = {};
+    twins[j].twin = j - 3;  // a twin of a twin as a rule
+  }
+  const std::vector<CodingTable> tables = {table};
+  CHECK(encode<wide_geometry, 1>(twins, tables) == encode<wide_geometry, 1>(own, tables));
+}
+
 TEST_CASE("a truncated stream is refused by the reference decoder") {
   const std::vector<CodingTable> tables = {
       CodingTable({200, 100, 50}, CodingTable::no_escape, 0, wide_geometry)};

@@ -8,6 +8,7 @@
 #include <tansolve/codec/generators.hpp>
 #include <tansolve/kernels/compressed_operator.hpp>
 #include <tansolve/kernels/csr_operator.hpp>
+#include <tansolve/kernels/primitives.hpp>
 
 #include <doctest/doctest.h>
 
@@ -112,6 +113,42 @@ TEST_CASE_TEMPLATE("the fused product has the bits of the csr product on structu
   }
 }
 
+TEST_CASE_TEMPLATE("apply_dot has the bits of the csr operator's on any number of threads", T,
+                   double, float) {
+  // Where chunks of rows are shared out evenly, where one of them has nearly all nonzeros, where
+  // slices cross them (7 rows a lane), and where there is only a part of one.
+  std::vector<Csr<T>> matrices;
+  for (const char* specification :
+       {"band:50000:5:300:4", "poisson7:30", "poisson5:20", "poisson5:1"})
+    matrices.push_back(convert<T>(generate(specification)));
+  std::vector<Triplet<T>> dense;
+  for (std::int64_t i = 0; i < 30000; ++i) dense.push_back({i < 29000 ? 17 : i, i, T(i % 7)});
+  std::ranges::sort(dense, {}, &Triplet<T>::row);
+  matrices.push_back(Csr<T>::from_triplets(30000, 30000, dense));
+  matrices.push_back(Csr<T>::from_triplets(0, 0, {}));
+  for (const Csr<T>& matrix : matrices)
+    for (const int rows_per_lane : {1, 7, 16}) {
+      CAPTURE(matrix.rows());
+      CAPTURE(rows_per_lane);
+      const auto compressed =
+          encode(matrix, {Coding::joint, rows_per_lane, RowEnds::crossing}, count_pairs(matrix));
+      const auto x = random_vector<T>(matrix.cols(), 8);
+      const auto apply_dot = [&](const LinearOperator<T, Host>& a) {
+        std::vector<T> y(matrix.rows(), std::numeric_limits<T>::quiet_NaN());
+        Scalar<T, Host> xy(a.context());
+        a.apply_dot({x.data(), std::ssize(x)}, {y.data(), std::ssize(y)}, xy);
+        y.push_back(read(a.context(), xy));
+        return y;
+      };
+      Context<Host> serial(1);
+      const auto expected = apply_dot(CsrOperator<T, Host>(serial, matrix));
+      for (const int threads : {1, 2, 3, 7}) {
+        Context<Host> context(threads);
+        CHECK(same(apply_dot(CompressedOperator<T, Host>(context, compressed)), expected));
+      }
+    }
+}
+
 TEST_CASE_TEMPLATE("the checked backend's product agrees with the fused one", T, double, float) {
   const auto matrix = convert<T>(generate("laplacian:ba:300:6"));
   const auto compressed = encode(matrix, {Coding::byte, 2}, count_pairs(matrix));
@@ -123,9 +160,20 @@ TEST_CASE_TEMPLATE("the checked backend's product agrees with the fused one", T,
   Vector<T, Checked> cx(checked, matrix.cols()), cy(checked, matrix.rows());
   copy_from_host(checked, x, cx.span());
   suspicious.apply(cx, cy);
+  const auto expected = product(fused, T(1), x, T(0), std::vector<T>(matrix.rows()));
   std::vector<T> y(matrix.rows());
   copy_to_host(checked, cy, std::span(y));
-  CHECK(same(y, product(fused, T(1), x, T(0), std::vector<T>(matrix.rows()))));
+  CHECK(same(y, expected));
+
+  Scalar<T, Checked> xy(checked), dotted(checked);
+  checked.counters() = {};
+  suspicious.apply_dot(cx, cy, xy);
+  CHECK(checked.counters().elements == 2 * matrix.rows());
+  CHECK(checked.counters().reductions == 1);
+  copy_to_host(checked, cy, std::span(y));
+  CHECK(same(y, expected));
+  dot(checked, cx, cy, dotted);
+  CHECK(read(checked, xy) == read(checked, dotted));
 }
 
 TEST_CASE_TEMPLATE(

@@ -76,11 +76,67 @@ TEST_CASE("cg reports breakdown on a direction without curvature") {
   CHECK(indefinite.report.iterations == 0);
   CHECK(indefinite.x == std::vector<double>{0, 0});
   CHECK(indefinite.report.true_residual == doctest::Approx(std::sqrt(2.0)));
+}
 
-  const auto singular = solve_diagonal({1, 0}, {1, 1});  // no solution
-  CHECK(singular.report.status == Status::breakdown);
-  CHECK(singular.x == std::vector<double>{2, 2});
-  CHECK(singular.report.true_residual == doctest::Approx(std::sqrt(2.0)));
+TEST_CASE_TEMPLATE("cg reports a system without solution where it meets a null vector", S,
+                   Setting<double, Host, 1>, Setting<double, Host, 2>, Setting<float, Host, 2>,
+                   Setting<double, Checked>, Setting<float, Checked>) {
+  using T = typename S::T;
+  using B = typename S::B;
+  auto context = S::context();
+  const auto singular = diagonal_matrix<T>({1, 0});
+  const Jacobi<T, B> identity(context, upload<T>(context, {1, 1}));
+  for (const T scale : {T(1), T(1e-15), T(1e15)}) {
+    const CsrOperator<T, B> a(context, singular);
+    for (const LinearOperator<T, B>* preconditioner :
+         {static_cast<const LinearOperator<T, B>*>(nullptr),
+          static_cast<const LinearOperator<T, B>*>(&identity)}) {
+      const auto [report, x] =
+          solve(a, {scale, scale}, {.preconditioner = preconditioner, .probe_symmetry = false});
+      CHECK(report.status == Status::inconsistent);
+      CHECK(report.detail == "A p = 0 for a direction p with p'b > 0");
+      CHECK(report.iterations == 1);  // alpha = 2 along b, then p = (0, 2)
+      CHECK(x == std::vector<T>{2 * scale, 2 * scale});
+      CHECK(report.true_residual == doctest::Approx(std::sqrt(2.0) * scale));
+    }
+  }
+  const auto zero = Csr<T>::from_triplets(3, 3, {});
+  const auto [report, x] = solve(CsrOperator<T, B>(context, zero), {1, 0, 2});
+  CHECK(report.status == Status::inconsistent);
+  CHECK(report.iterations == 0);
+  CHECK(x == std::vector<T>{0, 0, 0});
+}
+
+/// The Laplacian of the path of n points, whose null vectors are the constant ones.
+template <class T>
+Csr<T> path_laplacian(std::int64_t n) {
+  std::vector<Triplet<T>> triplets;
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (i > 0) triplets.push_back({i, i - 1, T(-1)});
+    triplets.push_back({i, i, T(i > 0) + T(i + 1 < n)});
+    if (i + 1 < n) triplets.push_back({i, i + 1, T(-1)});
+  }
+  return Csr<T>::from_triplets(n, n, triplets);
+}
+
+TEST_CASE("cg never claims to solve a graph's Laplacian for a b that does not sum to 0") {
+  for (const std::int64_t n : {2, 3, 10, 64, 200}) {
+    CAPTURE(n);
+    Context<Checked> context;
+    const auto matrix = path_laplacian<double>(n);
+    const CsrOperator<double, Checked> a(context, matrix);
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+      auto b = random_vector<double>(n, seed);
+      if (seed == 0) b.assign(n, 1.0);
+      double sum = 0;
+      for (const double element : b) sum += element;
+      const auto [report, x] = solve(a, b, {.max_iterations = 1000});
+      CHECK_FALSE(report.converged());
+      if (seed == 0) CHECK(report.status == Status::inconsistent);
+      // The part of b along the constant vectors is in every residual.
+      CHECK(report.true_residual >= (1 - 1e-12) * std::abs(sum) / std::sqrt(n));
+    }
+  }
 }
 
 TEST_CASE("cg solves a consistent singular system") {

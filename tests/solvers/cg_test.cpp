@@ -2,6 +2,9 @@
 // Conjugate gradients: right answers, known iteration counts, the claimed costs, the same bits.
 #include "solvers/solving.hpp"
 
+#include <tansolve/codec/compress.hpp>
+#include <tansolve/kernels/compressed_operator.hpp>
+
 #include <Eigen/IterativeLinearSolvers>
 
 namespace tansolve::test {
@@ -81,13 +84,17 @@ TEST_CASE("cg ends after as many iterations as there are distinct eigenvalues") 
 }
 
 /// What the iterations from the 5th to the 8th cost together.
-Counters cost_of_three_iterations(bool preconditioned, std::int64_t& n) {
+Counters cost_of_three_iterations(bool compressed, bool preconditioned, std::int64_t& n) {
   Counters cost;
   for (const std::int64_t iterations : {8, 5}) {
     Context<Checked> context;
     const auto matrix = poisson<double>(20, 20);
     n = matrix.rows();
-    const CsrOperator<double, Checked> a(context, matrix);
+    const auto streams = compress(matrix);
+    const CsrOperator<double, Checked> csr(context, matrix);
+    const CompressedOperator<double, Checked> dtans(context, streams);
+    const LinearOperator<double, Checked>& a =
+        compressed ? static_cast<const LinearOperator<double, Checked>&>(dtans) : csr;
     const Jacobi<double, Checked> jacobi(context, a);
     const auto b = upload(context, random_vector<double>(n, 3));
     auto x = upload(context, std::vector<double>(n, 0.0));
@@ -108,17 +115,19 @@ Counters cost_of_three_iterations(bool preconditioned, std::int64_t& n) {
 }
 
 TEST_CASE("an iteration of cg costs what its source says") {
-  std::int64_t n = 0;
-  const Counters plain = cost_of_three_iterations(false, n);
-  CHECK(plain.products == 3 * 1);
-  CHECK(plain.elements == 3 * 11 * n);
-  CHECK(plain.reductions == 3 * 2);
-  CHECK(plain.transfers == 3 * 1);
-  const Counters helped = cost_of_three_iterations(true, n);  // Jacobi: 3 passes
-  CHECK(helped.products == 3 * 2);
-  CHECK(helped.elements == 3 * (11 + 2 + 3) * n);
-  CHECK(helped.reductions == 3 * 3);
-  CHECK(helped.transfers == 3 * 1);
+  for (const bool compressed : {false, true}) {
+    std::int64_t n = 0;
+    const Counters plain = cost_of_three_iterations(compressed, false, n);
+    CHECK(plain.products == 3 * 1);
+    CHECK(plain.elements == 3 * 11 * n);
+    CHECK(plain.reductions == 3 * 2);
+    CHECK(plain.transfers == 3 * 1);
+    const Counters helped = cost_of_three_iterations(compressed, true, n);  // Jacobi: 3 passes
+    CHECK(helped.products == 3 * 2);
+    CHECK(helped.elements == 3 * (11 + 2 + 3) * n);
+    CHECK(helped.reductions == 3 * 3);
+    CHECK(helped.transfers == 3 * 1);
+  }
 }
 
 TEST_CASE("cg allocates what it says beforehand, once for many solves") {
