@@ -52,6 +52,8 @@ class LinearOperator {
 
   /// Products so far, of every kind.
   std::int64_t applications() const { return applications_; }
+  /// Counts products that were replayed without a call (Replay).
+  void count_replayed(std::int64_t products) const { applications_ += products; }
 
  protected:
   virtual void apply_impl(Span<const T, B> x, Span<T, B> y) const = 0;

@@ -90,21 +90,19 @@ void norm2(Context<B>& context, In<T, B> x, Scalar<T, B>& result) {
 }
 
 template <class T, class B>
-void cg_step(Context<B>& context, const Scalar<T, B>& rho, const Scalar<T, B>& pq,
-             std::type_identity_t<T> scale, In<T, B> p, In<T, B> q, Span<T, B> x, Span<T, B> r,
-             Scalar<T, B>& rr) {
-  check<T, B>("cg_step", {x, r}, {p, q});
-  detail::count(context, 6 * x.size(), 1);
-  detail::cg_step(context, x.size(), rho.data(), pq.data(), scale, p.data(), q.data(), x.data(),
-                  r.data(), rr.data());
+void cg_direction(Context<B>& context, const CgScalars<T, B>& s, In<T, B> z, Span<T, B> p) {
+  check<T, B>("cg_direction", {p}, {z});
+  detail::count(context, 3 * p.size());
+  detail::cg_direction(context, p.size(), detail::CgPointers<T>(s), z.data(), p.data());
 }
 
 template <class T, class B>
-void cg_direction(Context<B>& context, const Scalar<T, B>& rho, const Scalar<T, B>& rho_old,
-                  In<T, B> z, Span<T, B> p) {
-  check<T, B>("cg_direction", {p}, {z});
-  detail::count(context, 3 * p.size());
-  detail::cg_direction(context, p.size(), rho.data(), rho_old.data(), z.data(), p.data());
+void cg_step(Context<B>& context, const CgScalars<T, B>& s, std::type_identity_t<T> scale,
+             std::type_identity_t<T> enough, In<T, B> p, In<T, B> q, Span<T, B> x, Span<T, B> r) {
+  check<T, B>("cg_step", {x, r}, {p, q});
+  detail::count(context, 6 * x.size(), 1);
+  detail::cg_step(context, x.size(), detail::CgPointers<T>(s), scale, enough, p.data(), q.data(),
+                  x.data(), r.data());
 }
 
 template <class T, class B>
@@ -138,22 +136,20 @@ void write(Context<B>& context, std::type_identity_t<T> value, Scalar<T, B>& sca
   detail::transfer(context, &value, scalar.data(), sizeof(T));
 }
 
-#define TANSOLVE_INSTANTIATE(T, B)                                                     \
-  template void fill(Context<B>&, T, Span<T, B>);                                      \
-  template void copy(Context<B>&, Span<const T, B>, Span<T, B>);                       \
-  template void scale(Context<B>&, T, Span<T, B>);                                     \
-  template void axpby(Context<B>&, T, Span<const T, B>, T, Span<T, B>);                \
-  template void multiply(Context<B>&, Span<const T, B>, Span<const T, B>, Span<T, B>); \
-  template void dot(Context<B>&, Span<const T, B>, Span<const T, B>, Scalar<T, B>&);   \
-  template void norm2(Context<B>&, Span<const T, B>, Scalar<T, B>&);                   \
-  template void cg_step(Context<B>&, const Scalar<T, B>&, const Scalar<T, B>&, T,      \
-                        Span<const T, B>, Span<const T, B>, Span<T, B>, Span<T, B>,    \
-                        Scalar<T, B>&);                                                \
-  template void cg_direction(Context<B>&, const Scalar<T, B>&, const Scalar<T, B>&,    \
-                             Span<const T, B>, Span<T, B>);                            \
-  template void copy_from_host(Context<B>&, std::span<const T>, Span<T, B>);           \
-  template void copy_to_host(Context<B>&, Span<const T, B>, std::span<T>);             \
-  template T read(Context<B>&, const Scalar<T, B>&);                                   \
+#define TANSOLVE_INSTANTIATE(T, B)                                                               \
+  template void fill(Context<B>&, T, Span<T, B>);                                                \
+  template void copy(Context<B>&, Span<const T, B>, Span<T, B>);                                 \
+  template void scale(Context<B>&, T, Span<T, B>);                                               \
+  template void axpby(Context<B>&, T, Span<const T, B>, T, Span<T, B>);                          \
+  template void multiply(Context<B>&, Span<const T, B>, Span<const T, B>, Span<T, B>);           \
+  template void dot(Context<B>&, Span<const T, B>, Span<const T, B>, Scalar<T, B>&);             \
+  template void norm2(Context<B>&, Span<const T, B>, Scalar<T, B>&);                             \
+  template void cg_direction(Context<B>&, const CgScalars<T, B>&, Span<const T, B>, Span<T, B>); \
+  template void cg_step(Context<B>&, const CgScalars<T, B>&, T, T, Span<const T, B>,             \
+                        Span<const T, B>, Span<T, B>, Span<T, B>);                               \
+  template void copy_from_host(Context<B>&, std::span<const T>, Span<T, B>);                     \
+  template void copy_to_host(Context<B>&, Span<const T, B>, std::span<T>);                       \
+  template T read(Context<B>&, const Scalar<T, B>&);                                             \
   template void write(Context<B>&, T, Scalar<T, B>&);
 TANSOLVE_FOR_EACH_BACKEND(TANSOLVE_INSTANTIATE)
 #undef TANSOLVE_INSTANTIATE

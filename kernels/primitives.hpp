@@ -44,18 +44,29 @@ void dot(Context<B>& context, In<T, B> x, In<T, B> y, Scalar<T, B>& result);
 template <class T, class B>
 void norm2(Context<B>& context, In<T, B> x, Scalar<T, B>& result);
 
+/// The scalars that a step of conjugate gradients meets.
+template <class T, class B>
+struct CgScalars {
+  const Scalar<T, B>& rho;      ///< r'z
+  const Scalar<T, B>& rho_old;  ///< of the step before
+  const Scalar<T, B>& pq;       ///< p'q
+  const Scalar<T, B>& rr;       ///< r'r before the step; may be rho
+  Scalar<T, B>& rr_next;        ///< r'r after it
+};
+
+/// The next direction of conjugate gradients: p = z + (rho / rho_old) p. Where rr is NaN, p keeps
+/// its values. Passes over memory: 3.
+template <class T, class B>
+void cg_direction(Context<B>& context, const CgScalars<T, B>& s, In<T, B> z, Span<T, B> p);
+
 /// The step of conjugate gradients. If rho and pq are positive and finite, and so are
-/// alpha = rho / pq and scale alpha in size, then x += (scale alpha) p, r -= alpha q, rr = r'r.
-/// Otherwise x and r keep their values and rr becomes NaN.
+/// alpha = rho / pq and scale alpha in size, then x += (scale alpha) p, r -= alpha q,
+/// rr_next = r'r. Otherwise x and r keep their values and rr_next becomes NaN. Where rr is NaN or
+/// at most `enough`, nothing happens but rr_next = rr: steps may be issued beyond the last that is
+/// wanted, and change nothing.
 /// Passes over memory: 6 (reads x, p, r, q; writes x, r).
 template <class T, class B>
-void cg_step(Context<B>& context, const Scalar<T, B>& rho, const Scalar<T, B>& pq,
-             std::type_identity_t<T> scale, In<T, B> p, In<T, B> q, Span<T, B> x, Span<T, B> r,
-             Scalar<T, B>& rr);
-
-/// The next direction of conjugate gradients: p = z + (rho / rho_old) p. Passes over memory: 3.
-template <class T, class B>
-void cg_direction(Context<B>& context, const Scalar<T, B>& rho, const Scalar<T, B>& rho_old,
-                  In<T, B> z, Span<T, B> p);
+void cg_step(Context<B>& context, const CgScalars<T, B>& s, std::type_identity_t<T> scale,
+             std::type_identity_t<T> enough, In<T, B> p, In<T, B> q, Span<T, B> x, Span<T, B> r);
 
 }  // namespace tansolve

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -78,12 +79,20 @@ class Vector {
 template <class T, class B>
 class Scalar {
  public:
-  explicit Scalar(Context<B>& context) : storage_(context, 1) {}
-  T* data() { return storage_.span().data(); }
-  const T* data() const { return storage_.span().data(); }
+  explicit Scalar(Context<B>& context) : storage_(std::in_place, context, 1) {
+    data_ = storage_->span().data();
+  }
+  /// The first element of a view, whose memory must outlive this.
+  explicit Scalar(Span<T, B> element) : data_(element.data()) {}
+  Scalar(Scalar&&) noexcept = default;
+  Scalar& operator=(Scalar&&) noexcept = default;
+
+  T* data() { return data_; }
+  const T* data() const { return data_; }
 
  private:
-  Vector<T, B> storage_;
+  std::optional<Vector<T, B>> storage_;
+  T* data_;
 };
 
 // Every transfer is spelled: these wait until the data has arrived. Sizes must agree, else

@@ -23,6 +23,7 @@ class Jacobi final : public LinearOperator<T, B> {
   Jacobi(Context<B>& context, Span<const T, B> diagonal);
 
   std::string name() const override { return "jacobi"; }
+  bool capturable() const override { return true; }
 
  protected:
   void apply_impl(Span<const T, B> x, Span<T, B> y) const override;

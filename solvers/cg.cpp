@@ -2,6 +2,7 @@
 // Conjugate gradients on the scaled residual, restarted from the true one where it has drifted.
 #include <tansolve/kernels/for_each_backend.hpp>
 #include <tansolve/kernels/primitives.hpp>
+#include <tansolve/kernels/replay.hpp>
 #include <tansolve/solvers/cg.hpp>
 #include <tansolve/solvers/look.hpp>
 #include <tansolve/solvers/progress.hpp>
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -42,13 +44,54 @@ detail::Breakdown why_no_step(double rho, double pq, double q_norm) {
   return {Status::not_finite, fmt::format("the step r'Mr / p'Ap = {:g} / {:g} overflows", rho, pq)};
 }
 
+/// The scalars of iterations 0, 1, ...: number i of a kind lies in element i mod cg_ring, so that
+/// what cg_ring iterations issue is always the same, and all their residuals are read at once.
+template <class T, class B>
+class Ring {
+ public:
+  Ring(Workspace<T, B>& work, std::int64_t kind) : work_(&work), first_(kind * detail::cg_ring) {}
+  Scalar<T, B>& operator[](std::int64_t i) const {
+    return work_->scalar(first_ + i % detail::cg_ring);
+  }
+  T read(Context<B>& context, std::int64_t i) const { return tansolve::read(context, (*this)[i]); }
+  void read_all(Context<B>& context, std::array<T, detail::cg_ring>& values) const {
+    copy_to_host<T>(context, work_->scalars(first_, detail::cg_ring), values);
+  }
+
+ private:
+  Workspace<T, B>* work_;
+  std::int64_t first_;
+};
+
+template <class T, class B>
+void count_replayed(std::int64_t products, const LinearOperator<T, B>& A,
+                    const LinearOperator<T, B>* M) {
+  A.count_replayed(products);
+  if (M != nullptr) M->count_replayed(products);
+}
+
+template <class T, class B>
+double norm_of(Context<B>& context, Span<T, B> vector, Scalar<T, B>& scalar) {
+  norm2(context, vector, scalar);
+  return read(context, scalar);
+}
+
+/// Iterations between two looks: a GPU that can record them carries out a whole ring.
+template <class T, class B>
+std::int64_t iterations_a_look(const LinearOperator<T, B>& A, const LinearOperator<T, B>* M) {
+  const bool on_host = std::is_same_v<B, Host> || std::is_same_v<B, Checked>;
+  return !on_host && A.capturable() && (M == nullptr || M->capturable()) ? detail::cg_ring : 1;
+}
+
 }  // namespace
 
 // Invariant: x and r with sigma r = b - A x up to rounding, sigma = ||b - A x|| at the last restart
 // as a power of two, so that no square of a residual leaves the range of T; A-conjugate directions
 // p. Holds 3 vectors beside b and x (4 with M). An iteration: 1 product, 11 passes over vectors,
-// the product's 2 included, 2 reductions, 1 number read by the host; M adds its product and 2
-// passes and a reduction for r'Mr. A restart or the end: 1 product and 6 passes.
+// the product's 2 included, 2 reductions, 1 number read by the host, on a GPU 1 transfer every
+// cg_ring iterations; M adds its product and 2 passes and a reduction for r'Mr. A restart or the
+// end: 1 product and 6 passes. Iterations that were issued beyond the last wanted change neither x
+// nor r.
 template <class T, class B>
 Report cg(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T, B>> b,
           std::type_identity_t<Span<T, B>> x,
@@ -60,45 +103,60 @@ Report cg(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T, B>> 
   Context<B>& context = A.context();
   const Span<T, B> r = work.vector(0), p = work.vector(1), q = work.vector(2);
   const Span<T, B> z = M != nullptr ? work.vector(3) : r;
-  Scalar<T, B>&rho = work.scalar(0), &rho_old = work.scalar(1), &pq = work.scalar(2);
-  Scalar<T, B>& rr = work.scalar(3);
+  const Ring<T, B> rr(work, 0), pq(work, 1), rho = M != nullptr ? Ring<T, B>(work, 2) : rr;
+  std::array<T, detail::cg_ring> seen;  // of rr
 
   detail::Progress<T, B> progress("cg", A, options, work.bytes());
-  if (options.probe_symmetry) progress.warn(probe_symmetry(A, r, p, q, pq, rr));
-  double truth = progress.start(b, x, r, rr);  // ||r||, r = b - A x
+  if (options.probe_symmetry) progress.warn(probe_symmetry(A, r, p, q, pq[0], rr[0]));
+  double truth = progress.start(b, x, r, rr[0]);  // ||r||, r = b - A x
   bool converged = progress.meets(truth), stagnated = false, broke_down = !std::isfinite(truth);
   std::optional<detail::Breakdown> breakdown;
   std::int64_t starts = 0;
   while (!(converged || stagnated || broke_down || progress.exhausted() || progress.diverged() ||
            progress.cancelled())) {
     const T sigma = power_of_two_below<T>(truth);
+    const double relative = progress.threshold() / sigma;
+    const T enough = static_cast<T>(relative * relative);
+    const auto iterate = [&](std::int64_t i) {
+      if (M != nullptr) M->apply_dot(r, z, rho[i + 1]);  // z = M r, rho = r'z; else z = r
+      const CgScalars<T, B> s = {rho[i + 1], rho[i], pq[i], rr[i + 1], rr[i + 2]};
+      cg_direction(context, s, z, p);                  // p = z + (rho / rho_old) p
+      A.apply_dot(p, q, pq[i]);                        // q = A p, p'q its curvature
+      cg_step(context, s, sigma, enough, p, q, x, r);  // alpha = rho / p'q along p
+    };
+    std::int64_t i = 0;
+    const std::int64_t a_look = iterations_a_look(A, M);
+    Replay<B> look(context, [&] {
+      for (std::int64_t k = 0; k < a_look; ++k) iterate(i + k);
+    });
+
     scale(context, 1 / sigma, r);
-    dot(context, r, r, rr);
+    dot(context, r, r, rr[1]);
+    double latest = rr.read(context, 1);
     fill(context, 0, p);
-    write(context, 1, rho_old);  // with p = 0: the first direction is z
+    write(context, 1, rho[0]);  // with p = 0: the first direction is z
     ++starts;
     bool met = false;
     while (!(met || broke_down || progress.exhausted() || progress.diverged() ||
              progress.cancelled())) {
-      if (M != nullptr)
-        M->apply_dot(r, z, rho);  // z = M r, rho = r'z
+      const std::int64_t end = i + std::min(a_look, progress.iterations_left());
+      if (end == i + a_look)
+        count_replayed(look.run() ? a_look : 0, A, M);
       else
-        std::swap(rho, rr);                              // z = r, rho = r'r
-      cg_direction(context, rho, rho_old, z, p);         // p = z + (rho / rho_old) p
-      A.apply_dot(p, q, pq);                             // q = A p, p'q its curvature
-      cg_step(context, rho, pq, sigma, p, q, x, r, rr);  // alpha = rho / p'q along p
-      std::swap(rho, rho_old);
-      const double residual = sigma * std::sqrt(static_cast<double>(read(context, rr)));
-      broke_down = !std::isfinite(residual);
-      met = progress.meets(residual);
-      if (broke_down) {
-        norm2(context, q, rr);
-        breakdown = why_no_step(read(context, rho_old), read(context, pq), read(context, rr));
-      } else {
-        progress.record(residual);
+        for (std::int64_t k = i; k < end; ++k) iterate(k);
+      rr.read_all(context, seen);
+      for (; i < end && !(met || broke_down); ++i) {
+        const double before = std::exchange(latest, seen[(i + 2) % detail::cg_ring]);
+        broke_down = !std::isfinite(latest);
+        met = latest <= enough;
+        if (broke_down)
+          breakdown = why_no_step(M != nullptr ? rho.read(context, i + 1) : before,
+                                  pq.read(context, i), norm_of(context, q, pq[i + 1]));
+        else
+          progress.record(sigma * std::sqrt(latest));
       }
     }
-    const double previous = std::exchange(truth, progress.true_residual(b, x, r, rr));
+    const double previous = std::exchange(truth, progress.true_residual(b, x, r, rr[0]));
     converged = progress.meets(truth);
     stagnated = met && !(truth <= previous / 2);
   }

@@ -10,6 +10,13 @@
 #include <type_traits>
 
 namespace tansolve {
+namespace detail {
+
+/// Iterations that a GPU carries out between two looks of the host, and the scalars of each kind
+/// that are kept.
+inline constexpr std::int64_t cg_ring = 12;
+
+}  // namespace detail
 
 /// Solves A x = b for a symmetric positive definite A of n x n, with a symmetric positive definite
 /// preconditioner M near the inverse of A, if options has one.
@@ -44,7 +51,7 @@ Report cg(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T, B>> 
 
 /// What cg needs for n unknowns; more does no harm.
 inline WorkspaceShape cg_workspace(std::int64_t n, bool preconditioned) {
-  return {.size = n, .vectors = preconditioned ? 4 : 3, .scalars = 4};
+  return {.size = n, .vectors = preconditioned ? 4 : 3, .scalars = 3 * detail::cg_ring};
 }
 
 /// The bytes of that.

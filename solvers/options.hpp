@@ -20,7 +20,8 @@ enum class Baseline {
 
 /// Called with 0 and the first residual, then after each iteration with its number and the
 /// recurrence's residual; false stops the solve. It changes nothing else: with or without it, the
-/// bits are the same.
+/// bits are the same. On a GPU, where the host looks every few iterations, it is called for all of
+/// them at once, and a false stops after them.
 using Monitor = std::function<bool(std::int64_t iteration, double residual)>;
 
 /// Options of an iterative solve. Solvers throw Error(invalid_argument) for a negative or NaN rtol,

@@ -77,10 +77,11 @@ template <class T, class B>
 void Progress<T, B>::observe(double residual) {
   report_.residual = residual;
   if (options_->record_history) report_.history.push_back(residual);
-  cancelled_ = options_->monitor && !options_->monitor(report_.iterations, residual);
+  if (!cancelled_)
+    cancelled_ = options_->monitor && !options_->monitor(report_.iterations, residual);
   out_of_iterations_ = report_.iterations >= options_->max_iterations;
   out_of_time_ = seconds() > options_->time_limit;
-  diverged_ = residual > options_->divergence_factor * report_.initial_residual;
+  diverged_ = diverged_ || residual > options_->divergence_factor * report_.initial_residual;
 }
 
 template <class T, class B>

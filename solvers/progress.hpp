@@ -38,6 +38,8 @@ class Progress {
   void record(double residual);
 
   bool meets(double residual) const { return residual <= report_.threshold; }  ///< NaN never does
+  double threshold() const { return report_.threshold; }
+  std::int64_t iterations_left() const { return options_->max_iterations - report_.iterations; }
   bool exhausted() const { return out_of_iterations_ || out_of_time_; }
   bool diverged() const { return diverged_; }
   bool cancelled() const { return cancelled_; }

@@ -9,9 +9,11 @@
 namespace tansolve {
 
 template <class T, class B>
-Workspace<T, B>::Workspace(Context<B>& context, const WorkspaceShape& shape) : shape_(shape) {
+Workspace<T, B>::Workspace(Context<B>& context, const WorkspaceShape& shape)
+    : shape_(shape), scalar_storage_(context, shape.scalars) {
   for (std::int64_t i = 0; i < shape.vectors; ++i) vectors_.emplace_back(context, shape.size);
-  for (std::int64_t i = 0; i < shape.scalars; ++i) scalars_.emplace_back(context);
+  for (std::int64_t i = 0; i < shape.scalars; ++i)
+    scalars_.emplace_back(scalar_storage_.span().subspan(i, 1));
 }
 
 template <class T, class B>

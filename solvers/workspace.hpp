@@ -33,6 +33,10 @@ class Workspace {
 
   Span<T, B> vector(std::int64_t i) { return vectors_[i]; }
   Scalar<T, B>& scalar(std::int64_t i) { return scalars_[i]; }
+  /// The same scalars as one view, to be read at once.
+  Span<const T, B> scalars(std::int64_t first, std::int64_t count) const {
+    return scalar_storage_.span().subspan(first, count);
+  }
   std::int64_t bytes() const { return shape_.template bytes<T>(); }
 
   /// Throws Error(invalid_argument), naming the solver, unless the size agrees and there are enough
@@ -42,6 +46,7 @@ class Workspace {
  private:
   WorkspaceShape shape_;
   std::vector<Vector<T, B>> vectors_;
+  Vector<T, B> scalar_storage_;
   std::vector<Scalar<T, B>> scalars_;
 };
 

@@ -2,6 +2,7 @@
 // The launches of the CUDA kernels over raw device arrays, which the checked public functions call.
 #pragma once
 
+#include <tansolve/kernels/cg_pointers.hpp>
 #include <tansolve/kernels/cuda/context.hpp>
 
 #include <cstddef>
@@ -26,11 +27,10 @@ void dot(Context<Cuda>& context, std::int64_t n, const T* x, const T* y, T* resu
 template <class T>
 void norm2(Context<Cuda>& context, std::int64_t n, const T* x, T* result);
 template <class T>
-void cg_step(Context<Cuda>& context, std::int64_t n, const T* rho, const T* pq, T scale, const T* p,
-             const T* q, T* x, T* r, T* rr);
+void cg_direction(Context<Cuda>& context, std::int64_t n, const CgPointers<T>& s, const T* z, T* p);
 template <class T>
-void cg_direction(Context<Cuda>& context, std::int64_t n, const T* rho, const T* rho_old,
-                  const T* z, T* p);
+void cg_step(Context<Cuda>& context, std::int64_t n, const CgPointers<T>& s, T scale, T enough,
+             const T* p, const T* q, T* x, T* r);
 
 void transfer(Context<Cuda>& context, const void* from, void* to, std::size_t bytes);
 

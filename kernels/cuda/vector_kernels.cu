@@ -106,14 +106,25 @@ __global__ void __launch_bounds__(threads)
 }
 
 template <class T>
+struct Direction {
+  CgPointers<T> s;
+  __device__ T operator()(T z, T p) const {
+    return isnan(*s.rr) ? p : z + (*s.rho / *s.rho_old) * p;
+  }
+};
+
+template <class T>
 __global__ void __launch_bounds__(threads)
-    cg_step_kernel(std::int64_t n, const T* rho, const T* pq, T scale, const T* __restrict__ p,
-                   const T* __restrict__ q, T* __restrict__ x, T* __restrict__ r, T* rr,
-                   double* partials, unsigned* ticket) {
-  const T alpha = *rho / *pq, step = scale * alpha;
-  if (!(*rho > 0 && *pq > 0 && isfinite(*rho) && isfinite(*pq) && isfinite(alpha) &&
-        isfinite(step))) {
-    if (blockIdx.x == 0 && threadIdx.x == 0) *rr = std::numeric_limits<T>::quiet_NaN();
+    cg_step_kernel(std::int64_t n, CgPointers<T> s, T scale, T enough, const T* __restrict__ p,
+                   const T* __restrict__ q, T* __restrict__ x, T* __restrict__ r, double* partials,
+                   unsigned* ticket) {
+  const T rr = *s.rr, rho = *s.rho, pq = *s.pq, alpha = rho / pq, step = scale * alpha;
+  const bool wanted = rr > enough;
+  const bool possible =
+      rho > 0 && pq > 0 && isfinite(rho) && isfinite(pq) && isfinite(alpha) && isfinite(step);
+  if (!wanted || !possible) {
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+      *s.rr_next = wanted ? std::numeric_limits<T>::quiet_NaN() : rr;
     return;
   }
   Sums<1> sum;
@@ -134,14 +145,8 @@ __global__ void __launch_bounds__(threads)
       }
   });
   grid_sums<threads>(sum, partials, ticket,
-                     [=](const Sums<1>& total) { *rr = static_cast<T>(total.of[0]); });
+                     [=](const Sums<1>& total) { *s.rr_next = static_cast<T>(total.of[0]); });
 }
-
-template <class T>
-struct Direction {
-  const T *rho, *rho_old;
-  __device__ T operator()(T z, T p) const { return z + (*rho / *rho_old) * p; }
-};
 
 }  // namespace
 
@@ -194,31 +199,31 @@ void norm2(Context<Cuda>& context, std::int64_t n, const T* x, T* result) {
 }
 
 template <class T>
-void cg_step(Context<Cuda>& context, std::int64_t n, const T* rho, const T* pq, T scale, const T* p,
-             const T* q, T* x, T* r, T* rr) {
+void cg_direction(Context<Cuda>& context, std::int64_t n, const CgPointers<T>& s, const T* z,
+                  T* p) {
+  launch_map(context, "cg_direction", n, Direction<T>{s}, p, z, p);
+}
+
+template <class T>
+void cg_step(Context<Cuda>& context, std::int64_t n, const CgPointers<T>& s, T scale, T enough,
+             const T* p, const T* q, T* x, T* r) {
   const auto& [partials, ticket, staging] = context.scratch();
-  cg_step_kernel<<<blocks_of(n), threads, 0, context.stream()>>>(n, rho, pq, scale, p, q, x, r, rr,
+  cg_step_kernel<<<blocks_of(n), threads, 0, context.stream()>>>(n, s, scale, enough, p, q, x, r,
                                                                  partials, ticket);
   check_launch("cg_step");
 }
 
-template <class T>
-void cg_direction(Context<Cuda>& context, std::int64_t n, const T* rho, const T* rho_old,
-                  const T* z, T* p) {
-  launch_map(context, "cg_direction", n, Direction<T>{rho, rho_old}, p, z, p);
-}
-
-#define TANSOLVE_INSTANTIATE(T)                                                                  \
-  template void fill(Context<Cuda>&, std::int64_t, T, T*);                                       \
-  template void copy(Context<Cuda>&, std::int64_t, const T*, T*);                                \
-  template void scale(Context<Cuda>&, std::int64_t, T, T*);                                      \
-  template void axpby(Context<Cuda>&, std::int64_t, T, const T*, T, T*);                         \
-  template void multiply(Context<Cuda>&, std::int64_t, const T*, const T*, T*);                  \
-  template void dot(Context<Cuda>&, std::int64_t, const T*, const T*, T*);                       \
-  template void norm2(Context<Cuda>&, std::int64_t, const T*, T*);                               \
-  template void cg_step(Context<Cuda>&, std::int64_t, const T*, const T*, T, const T*, const T*, \
-                        T*, T*, T*);                                                             \
-  template void cg_direction(Context<Cuda>&, std::int64_t, const T*, const T*, const T*, T*);
+#define TANSOLVE_INSTANTIATE(T)                                                                 \
+  template void fill(Context<Cuda>&, std::int64_t, T, T*);                                      \
+  template void copy(Context<Cuda>&, std::int64_t, const T*, T*);                               \
+  template void scale(Context<Cuda>&, std::int64_t, T, T*);                                     \
+  template void axpby(Context<Cuda>&, std::int64_t, T, const T*, T, T*);                        \
+  template void multiply(Context<Cuda>&, std::int64_t, const T*, const T*, T*);                 \
+  template void dot(Context<Cuda>&, std::int64_t, const T*, const T*, T*);                      \
+  template void norm2(Context<Cuda>&, std::int64_t, const T*, T*);                              \
+  template void cg_direction(Context<Cuda>&, std::int64_t, const CgPointers<T>&, const T*, T*); \
+  template void cg_step(Context<Cuda>&, std::int64_t, const CgPointers<T>&, T, T, const T*,     \
+                        const T*, T*, T*);
 TANSOLVE_INSTANTIATE(double)
 TANSOLVE_INSTANTIATE(float)
 #undef TANSOLVE_INSTANTIATE

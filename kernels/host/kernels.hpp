@@ -4,6 +4,7 @@
 
 #include <tansolve/codec/csr.hpp>
 #include <tansolve/kernels/backend.hpp>
+#include <tansolve/kernels/cg_pointers.hpp>
 
 #include <cstdint>
 #include <span>
@@ -28,11 +29,10 @@ void dot(Context<Host>& context, std::int64_t n, const T* x, const T* y, T* resu
 template <class T>
 void norm2(Context<Host>& context, std::int64_t n, const T* x, T* result);
 template <class T>
-void cg_step(Context<Host>& context, std::int64_t n, const T* rho, const T* pq, T scale, const T* p,
-             const T* q, T* x, T* r, T* rr);
+void cg_direction(Context<Host>& context, std::int64_t n, const CgPointers<T>& s, const T* z, T* p);
 template <class T>
-void cg_direction(Context<Host>& context, std::int64_t n, const T* rho, const T* rho_old,
-                  const T* z, T* p);
+void cg_step(Context<Host>& context, std::int64_t n, const CgPointers<T>& s, T scale, T enough,
+             const T* p, const T* q, T* x, T* r);
 
 void transfer(Context<Host>& context, const void* from, void* to, std::size_t bytes);
 

@@ -97,45 +97,50 @@ void norm2(Context<Host>& context, std::int64_t n, const T* x, T* result) {
 }
 
 template <class T>
-void cg_step(Context<Host>& context, std::int64_t n, const T* rho, const T* pq, T scale, const T* p,
-             const T* q, T* x, T* r, T* rr) {
-  const T alpha = *rho / *pq, step = scale * alpha;
-  if (!(*rho > 0 && *pq > 0 && std::isfinite(*rho) && std::isfinite(*pq) && std::isfinite(alpha) &&
-        std::isfinite(step))) {
-    *rr = std::numeric_limits<T>::quiet_NaN();
+void cg_direction(Context<Host>& context, std::int64_t n, const CgPointers<T>& s, const T* z,
+                  T* p) {
+  if (std::isnan(*s.rr)) return;
+  const T beta = *s.rho / *s.rho_old;
+  for_chunks(context, n, [=](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) p[i] = z[i] + beta * p[i];
+  });
+}
+
+template <class T>
+void cg_step(Context<Host>& context, std::int64_t n, const CgPointers<T>& s, T scale, T enough,
+             const T* p, const T* q, T* x, T* r) {
+  if (!(*s.rr > enough)) {
+    *s.rr_next = *s.rr;
     return;
   }
-  *rr = static_cast<T>(sum_chunks(context, n, [=](std::int64_t first, std::int64_t last) {
+  const T rho = *s.rho, pq = *s.pq, alpha = rho / pq, step = scale * alpha;
+  if (!(rho > 0 && pq > 0 && std::isfinite(rho) && std::isfinite(pq) && std::isfinite(alpha) &&
+        std::isfinite(step))) {
+    *s.rr_next = std::numeric_limits<T>::quiet_NaN();
+    return;
+  }
+  *s.rr_next = static_cast<T>(sum_chunks(context, n, [=](std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i) x[i] += step * p[i];
     for (std::int64_t i = first; i < last; ++i) r[i] -= alpha * q[i];
     return chunk_dot(r, r, first, last);
   }));
 }
 
-template <class T>
-void cg_direction(Context<Host>& context, std::int64_t n, const T* rho, const T* rho_old,
-                  const T* z, T* p) {
-  const T beta = *rho / *rho_old;
-  for_chunks(context, n, [=](std::int64_t first, std::int64_t last) {
-    for (std::int64_t i = first; i < last; ++i) p[i] = z[i] + beta * p[i];
-  });
-}
-
 void transfer(Context<Host>&, const void* from, void* to, std::size_t bytes) {
   if (bytes > 0) std::memcpy(to, from, bytes);
 }
 
-#define TANSOLVE_INSTANTIATE(T)                                                                  \
-  template void fill(Context<Host>&, std::int64_t, T, T*);                                       \
-  template void copy(Context<Host>&, std::int64_t, const T*, T*);                                \
-  template void scale(Context<Host>&, std::int64_t, T, T*);                                      \
-  template void axpby(Context<Host>&, std::int64_t, T, const T*, T, T*);                         \
-  template void multiply(Context<Host>&, std::int64_t, const T*, const T*, T*);                  \
-  template void dot(Context<Host>&, std::int64_t, const T*, const T*, T*);                       \
-  template void norm2(Context<Host>&, std::int64_t, const T*, T*);                               \
-  template void cg_step(Context<Host>&, std::int64_t, const T*, const T*, T, const T*, const T*, \
-                        T*, T*, T*);                                                             \
-  template void cg_direction(Context<Host>&, std::int64_t, const T*, const T*, const T*, T*);
+#define TANSOLVE_INSTANTIATE(T)                                                                 \
+  template void fill(Context<Host>&, std::int64_t, T, T*);                                      \
+  template void copy(Context<Host>&, std::int64_t, const T*, T*);                               \
+  template void scale(Context<Host>&, std::int64_t, T, T*);                                     \
+  template void axpby(Context<Host>&, std::int64_t, T, const T*, T, T*);                        \
+  template void multiply(Context<Host>&, std::int64_t, const T*, const T*, T*);                 \
+  template void dot(Context<Host>&, std::int64_t, const T*, const T*, T*);                      \
+  template void norm2(Context<Host>&, std::int64_t, const T*, T*);                              \
+  template void cg_direction(Context<Host>&, std::int64_t, const CgPointers<T>&, const T*, T*); \
+  template void cg_step(Context<Host>&, std::int64_t, const CgPointers<T>&, T, T, const T*,     \
+                        const T*, T*, T*);
 TANSOLVE_INSTANTIATE(double)
 TANSOLVE_INSTANTIATE(float)
 #undef TANSOLVE_INSTANTIATE

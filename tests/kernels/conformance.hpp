@@ -124,11 +124,14 @@ TEST_CASE_TEMPLATE_DEFINE("primitives give the numbers worked out by hand", S, b
   CHECK(download(context, z) == std::vector<T>{7, 14, 21});
 
   // alpha = 2 / 4; x += 10 alpha p; r -= alpha q; r'r = 1 + 4
+  Scalar<T, typename S::B> rr(context);
+  write(context, 13, rr);
   write(context, 2, rho);
   write(context, 4, pq);
   auto step_x = upload<T>(context, {1, 1}), r = upload<T>(context, {2, 3});
   const auto p = upload<T>(context, {1, 2}), q = upload<T>(context, {2, 10});
-  cg_step(context, rho, pq, 10, p, q, step_x.span(), r.span(), s);
+  const CgScalars<T, typename S::B> scalars = {rho, rho_old, pq, rr, s};
+  cg_step(context, scalars, 10, 12, p, q, step_x.span(), r.span());
   CHECK(download(context, step_x) == std::vector<T>{6, 11});
   CHECK(download(context, r) == std::vector<T>{1, -2});
   CHECK(read(context, s) == 5);
@@ -136,7 +139,7 @@ TEST_CASE_TEMPLATE_DEFINE("primitives give the numbers worked out by hand", S, b
   // beta = 2 / 8
   write(context, 8, rho_old);
   auto direction = upload<T>(context, {4, 8});
-  cg_direction(context, rho, rho_old, r, direction.span());
+  cg_direction(context, scalars, r, direction.span());
   CHECK(download(context, direction) == std::vector<T>{2, 0});
 }
 
@@ -185,7 +188,8 @@ TEST_CASE_TEMPLATE_DEFINE("cg_step keeps x and r when the step is not to be take
   using T = typename S::T;
   using Limits = std::numeric_limits<T>;
   auto context = S::context();
-  Scalar<T, typename S::B> rho(context), pq(context), rr(context);
+  Scalar<T, typename S::B> rho(context), pq(context), rr(context), rr_next(context);
+  write(context, 25, rr);
   const T inf = Limits::infinity(), nan = Limits::quiet_NaN();
   struct Case {
     T rho, pq, scale;
@@ -208,8 +212,29 @@ TEST_CASE_TEMPLATE_DEFINE("cg_step keeps x and r when the step is not to be take
     write(context, b, pq);
     auto x = upload<T>(context, {1, 2}), r = upload<T>(context, {3, 4});
     const auto p = upload<T>(context, {1, 1}), q = upload<T>(context, {1, 1});
-    cg_step(context, rho, pq, c, p, q, x.span(), r.span(), rr);
-    CHECK(std::isnan(read(context, rr)));
+    cg_step(context, {rho, rho, pq, rr, rr_next}, c, 0, p, q, x.span(), r.span());
+    CHECK(std::isnan(read(context, rr_next)));
+    CHECK(download(context, x) == std::vector<T>{1, 2});
+    CHECK(download(context, r) == std::vector<T>{3, 4});
+  }
+}
+
+TEST_CASE_TEMPLATE_DEFINE("steps beyond the last that is wanted change nothing", S, cg_idles) {
+  using T = typename S::T;
+  auto context = S::context();
+  Scalar<T, typename S::B> one(context), rr(context), rr_next(context);
+  write(context, 1, one);
+  const CgScalars<T, typename S::B> scalars = {one, one, one, rr, rr_next};
+  const auto q = upload<T>(context, {1, 1});
+  for (const T before : {T(25), T(24), T(0), std::numeric_limits<T>::quiet_NaN()}) {
+    auto x = upload<T>(context, {1, 2}), r = upload<T>(context, {3, 4});
+    auto p = upload<T>(context, {5, 6});
+    write(context, before, rr);
+    cg_direction(context, scalars, q, p.span());
+    const bool broken = std::isnan(before);
+    CHECK(download(context, p) == (broken ? std::vector<T>{5, 6} : std::vector<T>{6, 7}));
+    cg_step(context, scalars, 1, 25, p, q, x.span(), r.span());
+    CHECK(same<T>({read(context, rr_next)}, {before}));
     CHECK(download(context, x) == std::vector<T>{1, 2});
     CHECK(download(context, r) == std::vector<T>{3, 4});
   }
@@ -239,14 +264,14 @@ TEST_CASE_TEMPLATE_DEFINE("primitives refuse unequal sizes and overlap", S, prim
   CHECK(refused([&] { axpby(context, 1, four, 1, whole); }));
   CHECK(refused([&] { multiply(context, three, four, whole); }));
   CHECK(refused([&] { dot(context, three, four, s); }));
-  CHECK(refused([&] { cg_direction(context, s, t, four, whole); }));
-  CHECK(refused([&] { cg_step(context, s, t, 1, four, three, head, tail, u); }));
+  CHECK(refused([&] { cg_direction(context, {s, t, s, s, u}, four, whole); }));
+  CHECK(refused([&] { cg_step(context, {s, t, t, s, u}, 1, 0, four, three, head, tail); }));
 
   CHECK(refused([&] { copy(context, head, tail); }));
   CHECK(refused([&] { axpby(context, 1, whole, 1, whole); }));
   CHECK(refused([&] { multiply(context, three, tail, head); }));
-  CHECK(refused([&] { cg_direction(context, s, t, whole, whole); }));
-  CHECK(refused([&] { cg_step(context, s, t, 1, three, three, head, tail, u); }));
+  CHECK(refused([&] { cg_direction(context, {s, t, s, s, u}, whole, whole); }));
+  CHECK(refused([&] { cg_step(context, {s, t, t, s, u}, 1, 0, three, three, head, tail); }));
   CHECK_NOTHROW(dot(context, head, tail, s));
   CHECK(read(context, s) == 20);
 }
@@ -375,6 +400,7 @@ TEST_CASE_TEMPLATE_DEFINE("a user's operator needs one function", S, user_operat
   TEST_CASE_TEMPLATE_INVOKE(reductions, __VA_ARGS__);        \
   TEST_CASE_TEMPLATE_INVOKE(norm2_range, __VA_ARGS__);       \
   TEST_CASE_TEMPLATE_INVOKE(cg_refuses, __VA_ARGS__);        \
+  TEST_CASE_TEMPLATE_INVOKE(cg_idles, __VA_ARGS__);          \
   TEST_CASE_TEMPLATE_INVOKE(axpby_overwrites, __VA_ARGS__);  \
   TEST_CASE_TEMPLATE_INVOKE(primitives_refuse, __VA_ARGS__); \
   TEST_CASE_TEMPLATE_INVOKE(csr_products, __VA_ARGS__);      \

@@ -28,7 +28,7 @@ std::vector<T> results(int threads) {
   write(context, 1, rho);
   write(context, 3, pq);
   auto r = upload(context, random_elements<T>(n, 4));
-  cg_step(context, rho, pq, 1, p, y, x.span(), r.span(), s);
+  cg_step(context, {rho, rho, pq, rho, s}, 1, 0, p, y, x.span(), r.span());
   all.push_back(read(context, s));
   for (const auto* vector : {&x, &y, &r}) {
     const auto elements = download(context, *vector);

@@ -415,7 +415,7 @@ TEST_CASE("cg refuses what cannot be solved, and says what would be right") {
   const Jacobi<double, Checked> two(context, upload<double>(context, {1, 2}));
   const auto b = upload<double>(context, {1, 1});
   CHECK(message_of([&] { cg(s, b, x.span().subspan(0, 2), {.preconditioner = &two}, small); }) ==
-        "cg: a workspace of 3 vectors of 2 elements and 4 scalars, it needs 4 of 2 and 4");
+        "cg: a workspace of 3 vectors of 2 elements and 36 scalars, it needs 4 of 2 and 36");
 }
 
 TEST_CASE("a report prints itself") {
@@ -429,7 +429,7 @@ TEST_CASE("a report prints itself") {
         "  cg on csr: 0 iterations, 5 products\n"
         "  residual: 2.236e+00 at first, 2.236e+00 true, 2.236e+00 by recurrence, 2.236e-08 asked "
         "for\n"
-        "  0.25 s setup, 1.5 s solve, 80 bytes of workspace\n");
+        "  0.25 s setup, 1.5 s solve, 336 bytes of workspace\n");
 }
 
 }  // namespace tansolve::test

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The scalars of a conjugate gradient step as kernels take them.
+#pragma once
+
+#include <tansolve/kernels/primitives.hpp>
+
+namespace tansolve::detail {
+
+/// CgScalars as pointers into the memory of their backend.
+template <class T>
+struct CgPointers {
+  CgPointers() = default;
+  template <class B>
+  explicit CgPointers(const CgScalars<T, B>& s)
+      : rho(s.rho.data()),
+        rho_old(s.rho_old.data()),
+        pq(s.pq.data()),
+        rr(s.rr.data()),
+        rr_next(s.rr_next.data()) {}
+
+  const T* rho = nullptr;
+  const T* rho_old = nullptr;
+  const T* pq = nullptr;
+  const T* rr = nullptr;
+  T* rr_next = nullptr;
+};
+
+}  // namespace tansolve::detail

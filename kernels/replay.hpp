@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Work that is issued again and again, recorded where the backend can.
+#pragma once
+
+#include <tansolve/kernels/backend.hpp>
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+namespace tansolve {
+
+/// Calls `work` on the host. On a GPU the first run records what it launches on the context's
+/// stream, which must be all that it does (LinearOperator::capturable), as a graph; every run then
+/// launches that graph, at a fraction of the cost of single launches. The context, and the memory
+/// that the work refers to, must outlive this.
+template <class B>
+class Replay {
+ public:
+  Replay(Context<B>&, std::function<void()> work) : work_(std::move(work)) {}
+
+  /// Returns whether the work ran without being called, so that nobody counted it. Throws what the
+  /// work throws, and Error(device).
+  bool run() {
+    work_();
+    return false;
+  }
+
+ private:
+  std::function<void()> work_;
+};
+
+}  // namespace tansolve
+
+#if TANSOLVE_HAS_CUDA
+#include <tansolve/kernels/cuda/replay.hpp>
+#endif
