@@ -5,8 +5,10 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "support/files.hpp"
 
@@ -30,10 +32,19 @@ TEST_CASE("an input file is its bytes, at sizes around the blocks that it is rea
     const std::string text = random_text(bytes);
     CHECK((InputFile(folder.write("plain", text)).text() == text));
     CHECK((InputFile(folder.write("packed", gzip(text))).text() == text));
-    for (const std::size_t limit : {std::size_t{0}, std::size_t{1000}, bytes}) {
-      CHECK((InputFile(folder / "plain", limit).text() == text.substr(0, limit)));
-      CHECK((InputFile(folder / "packed", limit).text() == text.substr(0, limit)));
-    }
+  }
+}
+
+TEST_CASE("an input file tells how far it has come") {
+  const TemporaryFolder folder;
+  const std::string text = random_text(20 << 20);
+  for (const std::string& content : {text, gzip(text.substr(0, 3 << 20))}) {
+    std::vector<double> told;
+    const InputFile file(folder.write("x", content), [&](double done) { told.push_back(done); });
+    CHECK(told.size() >= 2);
+    CHECK(std::is_sorted(told.begin(), told.end()));
+    CHECK(told.front() < 1);
+    CHECK(told.back() == 1);
   }
 }
 
