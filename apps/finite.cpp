@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <mutex>
 #include <tuple>
 
 namespace tansolve::app {
@@ -17,6 +18,7 @@ class NotFinite {
  public:
   void look(std::int64_t row, std::int64_t column, T value) {
     if (std::isfinite(value)) return;
+    const std::lock_guard lock(mutex_);
     if (count_++ > 0 && std::tie(row_, column_) <= std::tie(row, column)) return;
     row_ = row;
     column_ = column;
@@ -30,6 +32,7 @@ class NotFinite {
   }
 
  private:
+  std::mutex mutex_;
   std::int64_t count_ = 0, row_ = 0, column_ = 0;
   T value_ = 0;
 };
@@ -51,7 +54,7 @@ std::string not_finite_entries(const Csr<T>& matrix) {
 }
 
 template <class T>
-std::string not_finite_entries(const CompressedMatrix<T>& matrix) {
+std::string not_finite_entries(const CompressedMatrix<T>& matrix, int threads) {
   const bool told = std::ranges::all_of(matrix.parts().tables, [](const SymbolTable<T>& table) {
     return table.code.escape == CodingTable::no_escape && all_finite(table.values);
   });
@@ -59,13 +62,13 @@ std::string not_finite_entries(const CompressedMatrix<T>& matrix) {
   NotFinite<T> found;
   matrix.for_each_nonzero([&](std::int64_t row, std::uint32_t, std::uint32_t column,
                               T value) { found.look(row, column, value); },
-                          1);
+                          threads);
   return found.text(matrix.nnz());
 }
 
 template std::string not_finite_entries(const Csr<double>&);
 template std::string not_finite_entries(const Csr<float>&);
-template std::string not_finite_entries(const CompressedMatrix<double>&);
-template std::string not_finite_entries(const CompressedMatrix<float>&);
+template std::string not_finite_entries(const CompressedMatrix<double>&, int);
+template std::string not_finite_entries(const CompressedMatrix<float>&, int);
 
 }  // namespace tansolve::app

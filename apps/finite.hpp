@@ -13,8 +13,8 @@ namespace tansolve::app {
 /// are finite.
 template <class T>
 std::string not_finite_entries(const Csr<T>& matrix);
-/// The same, by the symbols; decodes only where they do not tell.
+/// The same, by the symbols; decodes (on `threads` threads) only where they do not tell.
 template <class T>
-std::string not_finite_entries(const CompressedMatrix<T>& matrix);
+std::string not_finite_entries(const CompressedMatrix<T>& matrix, int threads);
 
 }  // namespace tansolve::app

@@ -3,7 +3,7 @@
 #include "output.hpp"
 
 #include <tansolve/codec/error.hpp>
-#include <tansolve/codec/output_file.hpp>
+#include <tansolve/codec/resolved_path.hpp>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@
 namespace tansolve::app {
 namespace {
 
-[[noreturn]] void refuse(const std::string& path, const char* why) {
+[[noreturn]] void refuse(const std::string& path, const std::string& why) {
   throw Error(ErrorCode::io, fmt::format("{}: cannot be written: {}", path, why));
 }
 
@@ -27,14 +27,17 @@ bool is_where_stdout_goes(const std::filesystem::path& path) {
          file.st_dev == out.st_dev && file.st_ino == out.st_ino && !S_ISCHR(file.st_mode);
 }
 
-/// A device or a pipe is written in place, all else beside it.
+/// A device or a pipe is written in place, a file also needs a new one beside it.
 void require_writable(const std::string& name, const std::filesystem::path& path) {
   std::error_code none;
   if (std::filesystem::is_directory(path, none)) refuse(name, "it is a folder");
   const auto folder = path.has_parent_path() ? path.parent_path() : ".";
-  const bool exists = ::access(path.c_str(), F_OK) == 0;
-  if (::access(exists ? path.c_str() : folder.c_str(), W_OK) != 0)
-    refuse(name, std::strerror(errno));
+  const auto status = std::filesystem::status(path, none);
+  const bool exists = std::filesystem::exists(status);
+  if (exists && ::access(path.c_str(), W_OK) != 0) refuse(name, std::strerror(errno));
+  if (exists && !std::filesystem::is_regular_file(status)) return;
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    refuse(name, fmt::format("its folder: {}", std::strerror(errno)));
 }
 
 }  // namespace
@@ -51,7 +54,7 @@ CLI::Option* add_output_option(CLI::App& parser, std::string& output, const std:
 Output open_output(const std::string& output, bool json) {
   const std::string path = output == "-" ? "/dev/stdout" : output;
   if (path.empty()) return {path, Console(json)};
-  const Destination destination = destination_of(path);
+  const ResolvedPath destination = resolve(path);
   const bool to_stdout = destination.descriptor == STDOUT_FILENO;
   if (to_stdout && json)
     throw Error(ErrorCode::invalid_argument,

@@ -134,13 +134,16 @@ struct Look {
 
 /// Throws Error(invalid_argument) where no solver fits.
 template <class T>
-Look look_at_source(Source<T>& source, Solver solver) {
+Look look_at_source(Source<T>& source, Solver solver, int threads) {
   Look look{.rhs = std::move(source.rhs)};
   std::visit(
       [&](const auto& matrix) {
-        look.not_finite = not_finite_entries(matrix);
-        if constexpr (std::is_same_v<decltype(matrix), const Csr<T>&>)
+        if constexpr (std::is_same_v<decltype(matrix), const Csr<T>&>) {
+          look.not_finite = not_finite_entries(matrix);
           if (look.not_finite.empty()) look.symmetric = is_symmetric(matrix);
+        } else {
+          look.not_finite = not_finite_entries(matrix, threads);
+        }
         require_solver(source.name, matrix.rows(), matrix.cols(), solver, look.symmetric);
       },
       source.matrix);
@@ -203,7 +206,7 @@ ExitCode run(const Options& options) {
   require_host(options.device);
   return std::visit(
       [&]<class T>(Source<T> source) {
-        const Look look = look_at_source(source, options.solver);
+        const Look look = look_at_source(source, options.solver, options.input.threads);
         const auto matrix = prepare(std::move(source), options.plan, options.input.threads);
         Context<Host> context(options.input.threads);
         return solve_on(context, "cpu", options, output, matrix, look);

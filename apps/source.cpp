@@ -64,7 +64,8 @@ AnySource from_file(const InputOptions& options, StatusLine& line) {
           [&](auto&& matrix) {
             return from_container(options, std::forward<decltype(matrix)>(matrix));
           },
-          parse_container(file.text(), file.name(), options.threads));
+          parse_container(file.text(), file.name(), options.threads,
+                          [&](double done) { line.show("checking", done); }));
     case FileKind::harwell_boeing: {
       HarwellBoeing found = read_harwell_boeing(file, options.duplicates);
       return Source<double>{options.matrix, std::move(found.matrix), std::move(found.rhs)};

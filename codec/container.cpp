@@ -199,7 +199,8 @@ Layout::Layout(std::string_view file) {
 }
 
 template <class T>
-CompressedMatrix<T> read_matrix_parts(std::string_view file, const Layout& layout, int threads) {
+CompressedMatrix<T> read_matrix_parts(std::string_view file, const Layout& layout, int threads,
+                                      const Progress& progress) {
   const Header& header = layout.header;
   const auto section = [&](SectionKind kind) {
     const auto& [found, crc, offset, bytes] = layout.sections[kind];
@@ -234,7 +235,7 @@ CompressedMatrix<T> read_matrix_parts(std::string_view file, const Layout& layou
                                  section(row_lengths).template take_all<std::uint8_t>());
   parts.slice_offsets = section(slice_offsets).template take_all<std::uint64_t>();
   parts.words = section(words).template take_all<std::uint32_t>();
-  return CompressedMatrix<T>(std::move(parts), threads);
+  return CompressedMatrix<T>(std::move(parts), threads, progress);
 }
 
 }  // namespace
@@ -289,14 +290,15 @@ void save_container(const std::filesystem::path& path, const CompressedMatrix<T>
   file.commit();
 }
 
-AnyCompressedMatrix parse_container(std::string_view bytes, const std::string& name, int threads) {
+AnyCompressedMatrix parse_container(std::string_view bytes, const std::string& name, int threads,
+                                    const Progress& progress) {
   try {
     const Layout layout(bytes);
     switch (layout.header.value_bytes) {
       case 8:
-        return read_matrix_parts<double>(bytes, layout, threads);
+        return read_matrix_parts<double>(bytes, layout, threads, progress);
       case 4:
-        return read_matrix_parts<float>(bytes, layout, threads);
+        return read_matrix_parts<float>(bytes, layout, threads, progress);
       default:
         refuse(fmt::format("header: values of {} bytes, they must have 8 or 4",
                            layout.header.value_bytes));

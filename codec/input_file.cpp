@@ -3,6 +3,7 @@
 // signal.
 #include <tansolve/codec/error.hpp>
 #include <tansolve/codec/input_file.hpp>
+#include <tansolve/codec/resolved_path.hpp>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -57,7 +58,9 @@ void report(const Progress& progress, std::size_t done, std::size_t expected) {
 
 InputFile::InputFile(const std::filesystem::path& path, const Progress& progress)
     : name_(path.string()) {
-  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  const ResolvedPath source = resolve(path);
+  const Descriptor file{source.descriptor >= 0 ? ::fcntl(source.descriptor, F_DUPFD_CLOEXEC, 0)
+                                               : ::open(source.path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (file.value < 0) fail_read(name_, errno);
   struct stat status {};
   const bool regular = ::fstat(file.value, &status) == 0 && S_ISREG(status.st_mode);

@@ -13,9 +13,10 @@
 
 namespace tansolve {
 
-/// The bytes of a file or pipe, read once. Gzip data (of any number of members) is recognised by
-/// its first two bytes, whatever the name, and decompressed. Throws Error: io when the file cannot
-/// be read, bad_input when the gzip data is damaged or ends too early.
+/// The bytes of a file, a pipe or an open descriptor (/dev/stdin, from where it stands), read once.
+/// Gzip data (of any number of members) is recognised by its first two bytes, whatever the name,
+/// and decompressed. Throws Error: io when the file cannot be read, bad_input when the gzip data is
+/// damaged or ends too early.
 class InputFile {
  public:
   /// `progress` is called where the size is known beforehand, so not for a pipe.

@@ -2,6 +2,7 @@
 // Buffered writing under a temporary name, through POSIX calls whose every result is checked.
 #include <tansolve/codec/error.hpp>
 #include <tansolve/codec/output_file.hpp>
+#include <tansolve/codec/resolved_path.hpp>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -12,10 +13,8 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <climits>
 #include <cstring>
-#include <string_view>
 #include <utility>
 
 namespace tansolve {
@@ -37,7 +36,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
 constexpr std::size_t piece_bytes = std::size_t{1} << 30;  // gzwrite and write count in 31 bits
-constexpr int most_links = 40;                             // as many as Linux follows
 
 /// Null where all are taken or the name is too long.
 UnfinishedFile* remember(const std::string& name) {
@@ -54,16 +52,6 @@ UnfinishedFile* remember(const std::string& name) {
 
 [[noreturn]] void fail_write(const fs::path& path, const char* reason) {
   throw Error(ErrorCode::io, fmt::format("cannot write {}: {}", path.string(), reason));
-}
-
-/// 17 for the 17 of /dev/fd/17, /proc/self/fd/17; -1 for another path.
-int descriptor_named(const fs::path& folder, const std::string& name) {
-  std::error_code none;
-  const fs::path descriptors = fs::canonical("/proc/self/fd", none);
-  if (none || fs::canonical(folder, none) != descriptors) return -1;
-  int number = -1;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  return error == std::errc() && end == name.data() + name.size() ? number : -1;
 }
 
 /// So that the new name outlives a loss of power. A folder that may not be read, and file systems
@@ -84,22 +72,8 @@ void remove_unfinished_files() noexcept {
     if (file.state == UnfinishedFile::present) ::unlink(file.name);
 }
 
-Destination destination_of(const fs::path& path) {
-  fs::path target = path;
-  for (int links = 0; links < most_links; ++links) {
-    const fs::path folder = target.has_parent_path() ? target.parent_path() : ".";
-    const int descriptor = descriptor_named(folder, target.filename().string());
-    if (descriptor >= 0) return {target, descriptor};
-    std::error_code none;
-    const fs::path next = fs::read_symlink(target, none);
-    if (none) return {target};
-    target = folder / next;
-  }
-  fail_write(path, std::strerror(ELOOP));
-}
-
 OutputFile::OutputFile(fs::path path, bool gzip) : path_(std::move(path)) {
-  const Destination destination = destination_of(path_);
+  const ResolvedPath destination = resolve(path_);
   target_ = destination.path;
   std::error_code ignored;
   const fs::file_status status = fs::status(target_, ignored);

@@ -14,22 +14,14 @@ namespace detail {
 struct UnfinishedFile;
 }
 
-/// Where that which is written to a path ends up.
-struct Destination {
-  std::filesystem::path path;  ///< symbolic links in its last component resolved
-  int descriptor = -1;         ///< an open one that the path names, as /dev/stdout names 1
-};
-
-/// Follows symbolic links, also to where nothing exists yet. Throws Error io for a cycle of them.
-Destination destination_of(const std::filesystem::path& path);
-
 /// Removes what the OutputFiles of this process (16 at a time) have not committed. For the signal
 /// handler of a program that is about to end: async-signal-safe.
 void remove_unfinished_files() noexcept;
 
 /// Writes to a temporary name beside the destination of `path`; commit() makes file and folder
 /// durable and renames it, so that whoever opens `path` finds the old file or the whole new one.
-/// Without commit() the destructor removes the temporary. A destination that is an open descriptor
+/// Without commit() the destructor removes the temporary. Symbolic links are followed. A
+/// destination that is an open descriptor
 /// (/dev/stdout, /dev/fd/3) is written to where that stands, one that exists and is not a regular
 /// file (a pipe, a device) directly.
 ///

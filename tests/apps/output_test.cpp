@@ -108,10 +108,10 @@ TEST_CASE("a signal that ends the program leaves no unfinished file and says so 
     CAPTURE(signal);
     const Shell shell;
     const Outcome run =
-        shell.line(signalled("gen poisson7:150 -o a.mtx", "ls *.part-* 2>/dev/null", signal));
+        shell.line(signalled("gen poisson7:80 -o a.mtx.gz", "ls *.part-* 2>/dev/null", signal));
     CHECK(run.code == 128 + number);
     CHECK(unfinished_files(shell) == 0);
-    CHECK_FALSE(fs::exists(shell.folder / "a.mtx"));
+    CHECK_FALSE(fs::exists(shell.folder / "a.mtx.gz"));
   }
 }
 

@@ -3,6 +3,8 @@
 #include <tansolve/codec/input_file.hpp>
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -102,5 +104,23 @@ TEST_CASE("an input file may be a pipe") {
   REQUIRE(::write(ends[1], text.data(), text.size()) == 50000);
   ::close(ends[1]);
   CHECK((InputFile("/dev/fd/" + std::to_string(ends[0])).text() == text));
+  ::close(ends[0]);
+}
+
+TEST_CASE("an input file that is an open descriptor is read from where that stands") {
+  const TemporaryFolder folder;
+  const int file = ::open(folder.write("x", "before, after").c_str(), O_RDONLY);
+  REQUIRE(::lseek(file, 8, SEEK_SET) == 8);
+  CHECK(InputFile("/dev/fd/" + std::to_string(file)).text() == "after");
+  ::close(file);
+  const auto error = error_of([&] { InputFile("/dev/fd/" + std::to_string(file)); });
+  REQUIRE(error);
+  CHECK(std::string(error->what()).ends_with("Bad file descriptor"));
+
+  int ends[2];  // as some remote shells hand over their input
+  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+  REQUIRE(::write(ends[1], "through a socket", 16) == 16);
+  ::close(ends[1]);
+  CHECK(InputFile("/dev/fd/" + std::to_string(ends[0])).text() == "through a socket");
   ::close(ends[0]);
 }

@@ -2,6 +2,7 @@
 // Files appear whole or not at all, and every failure to write is reported.
 #include <tansolve/codec/input_file.hpp>
 #include <tansolve/codec/output_file.hpp>
+#include <tansolve/codec/resolved_path.hpp>
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -105,7 +106,7 @@ TEST_CASE("an open descriptor is written to where it stands, also when it is a r
     OutputFile file(name);
     file.write("more ");
     file.commit();
-    CHECK(destination_of(name).descriptor == descriptor);
+    CHECK(resolve(name).descriptor == descriptor);
   }
   REQUIRE(::write(descriptor, "after", 5) == 5);
   CHECK(read_bytes(folder / "x") == "before more more more after");
@@ -114,9 +115,9 @@ TEST_CASE("an open descriptor is written to where it stands, also when it is a r
   const auto error = error_of([&] { OutputFile file("/dev/fd/" + std::to_string(descriptor)); });
   REQUIRE(error);
   CHECK(std::string(error->what()).ends_with("Bad file descriptor"));
-  CHECK(destination_of("/dev/stdout").descriptor == 1);
-  CHECK(destination_of(folder / "x").descriptor == -1);
-  CHECK(destination_of(folder / "1").descriptor == -1);
+  CHECK(resolve("/dev/stdout").descriptor == 1);
+  CHECK(resolve(folder / "x").descriptor == -1);
+  CHECK(resolve(folder / "1").descriptor == -1);
 }
 
 TEST_CASE("a commit flushes the file, then the folder that has its new name") {
