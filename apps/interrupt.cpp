@@ -10,11 +10,15 @@
 namespace tansolve::app {
 namespace {
 
-std::atomic<bool> waiting = false, interrupted = false;
-static_assert(std::atomic<bool>::is_always_lock_free);
+std::atomic<bool> waiting = false;
+std::atomic<unsigned> seen = 0;  // bit s: signal s came while waiting
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<unsigned>::is_always_lock_free);
 
 extern "C" void on_signal(int signal) {
-  if (waiting && !interrupted.exchange(true)) return;
+  const unsigned bit = 1u << signal;
+  const bool repeated = (seen.fetch_or(bit) & bit) != 0;
+  // A terminal that closes may hang up twice, a session that ends sends SIGTERM and SIGHUP.
+  if (waiting && (!repeated || signal == SIGHUP)) return;
   remove_unfinished_files();
   std::signal(signal, SIG_DFL);
   std::raise(signal);  // so that the shell sees what ended the program
@@ -37,7 +41,7 @@ void handle_signals() {
 }
 
 Interrupt::Interrupt() {
-  interrupted = false;
+  seen = 0;
   waiting = true;
 }
 
@@ -46,7 +50,7 @@ Interrupt::~Interrupt() {
 }
 
 bool Interrupt::requested() const {
-  return interrupted;
+  return seen != 0;
 }
 
 }  // namespace tansolve::app

@@ -9,7 +9,7 @@ namespace tansolve::app {
 /// the writes.
 void handle_signals();
 
-/// While it lives, the first of those signals only raises requested(); a second one ends the
+/// While it lives, those signals only raise requested(); SIGINT or SIGTERM sent again ends the
 /// program. One at a time.
 class Interrupt {
  public:

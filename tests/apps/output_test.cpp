@@ -84,7 +84,7 @@ TEST_CASE("an output without a name is refused, one behind a dangling link is wr
 }
 
 TEST_CASE("a signal cancels a solve, whose report and x are written") {
-  for (const std::string signal : {"INT", "TERM", "HUP"}) {
+  for (const std::string signal : {"INT", "TERM", "HUP", "HUP $pid; kill -HUP $pid; kill -TERM"}) {
     CAPTURE(signal);
     const Shell shell;
     const Outcome run = shell.line(
