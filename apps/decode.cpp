@@ -51,7 +51,8 @@ ExitCode run(const Options& options) {
 Command add_decode(CLI::App& program) {
   CLI::App& parser = *program.add_subcommand("decode", "Write a container as Matrix Market");
   const auto options = std::make_shared<Options>();
-  parser.add_option("F.tans", options->input.matrix, "The container")->required();
+  parser.add_option("F.tans", options->input.matrix, "The container; -: standard input")
+      ->required();
   add_output_option(parser, options->output, "The matrix; compressed if it ends in .gz", "M.mtx")
       ->required();
   add_json_option(parser, options->json);

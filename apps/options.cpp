@@ -149,7 +149,7 @@ void add_input_options(CLI::App& parser, InputOptions& options) {
   parser
       .add_option("MATRIX", options.matrix,
                   "Matrix Market, Harwell-Boeing or Rutherford-Boeing file (or .gz), .tans "
-                  "container, or gen:SPEC")
+                  "container, gen:SPEC, or - for standard input")
       ->required();
   add_precision_option(parser, options);
   add_choice<Duplicates>(parser, "--duplicates",
