@@ -13,8 +13,7 @@ namespace tansolve::app {
 void Console::document(const Json& json) const {
   constexpr int indent = 2;
   // File names need not be valid UTF-8, but the document must.
-  if (json_)
-    fmt::print(stdout, "{}\n", json.dump(indent, ' ', false, Json::error_handler_t::replace));
+  if (json_) std::puts(json.dump(indent, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
 StatusLine::StatusLine() : terminal_(::isatty(STDERR_FILENO) == 1) {}

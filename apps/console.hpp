@@ -22,17 +22,22 @@ void complain(fmt::format_string<A...> format, A&&... arguments) {
   std::fputs(fmt::format(format, std::forward<A>(arguments)...).c_str(), stderr);
 }
 
-/// Text goes to stdout, or to stderr where stdout is for the JSON document.
+/// Text goes to stdout, or to stderr where stdout is for something else. Failures of stdout are
+/// kept for the end of the program, so that they cost no file.
 class Console {
  public:
-  explicit Console(bool json) : json_(json) {}
+  explicit Console(bool json) : json_(json), stdout_taken_(json) {}
+  /// One for a command that writes its file there.
+  static Console without_stdout() {
+    Console console(false);
+    console.stdout_taken_ = true;
+    return console;
+  }
 
   template <class... A>
   void say(fmt::format_string<A...> format, A&&... arguments) const {
-    if (json_)
-      complain(format, std::forward<A>(arguments)...);
-    else
-      fmt::print(stdout, format, std::forward<A>(arguments)...);
+    std::fputs(fmt::format(format, std::forward<A>(arguments)...).c_str(),
+               stdout_taken_ ? stderr : stdout);
   }
   /// To stderr in any case.
   template <class... A>
@@ -44,6 +49,7 @@ class Console {
 
  private:
   bool json_;
+  bool stdout_taken_;
 };
 
 /// One line on stderr that says how far long work has come and vanishes with this object. Nothing

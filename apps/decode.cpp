@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tansolve decode: from a container back to Matrix Market, bit for bit.
 #include "commands.hpp"
-#include "console.hpp"
+#include "output.hpp"
 #include "source.hpp"
-#include "system.hpp"
 
 #include <tansolve/codec/error.hpp>
 #include <tansolve/codec/matrix_market.hpp>
@@ -21,15 +20,15 @@ struct Options {
 };
 
 template <class T>
-ExitCode decode_to_file(const Options& options, Source<T> source) {
+ExitCode decode_to_file(const Options& options, const Output& output, Source<T> source) {
   if (!source.is_container())
     throw Error(ErrorCode::bad_input,
                 fmt::format("{}: not a tansolve container, which decode needs", source.name));
   const Stopwatch stopwatch;
   const Csr<T> matrix = take_csr<T>(std::move(source.matrix), options.input.threads);
   const double seconds = stopwatch.seconds();
-  write_matrix_market(options.output, matrix);
-  const Console console(options.json);
+  write_matrix_market(output.path, matrix);
+  const Console& console = output.console;
   say_matrix(console, source.name, matrix, fmt::format("decoded in {:.3g} s", seconds));
   console.document({{"matrix", matrix_json(source.name, matrix)},
                     {"precision", sizeof(T) == 8 ? "f64" : "f32"},
@@ -39,10 +38,10 @@ ExitCode decode_to_file(const Options& options, Source<T> source) {
 }
 
 ExitCode run(const Options& options) {
-  require_writable(options.output);
+  const Output output = open_output(options.output, options.json);
   return std::visit(
       [&](auto&& source) {
-        return decode_to_file(options, std::forward<decltype(source)>(source));
+        return decode_to_file(options, output, std::forward<decltype(source)>(source));
       },
       load(options.input));
 }
@@ -52,10 +51,10 @@ ExitCode run(const Options& options) {
 Command add_decode(CLI::App& program) {
   CLI::App& parser = *program.add_subcommand("decode", "Write a container as Matrix Market");
   const auto options = std::make_shared<Options>();
-  parser.add_option("F.tans", options->input.matrix, "The container")->required();
-  parser.add_option("-o,--output", options->output, "The matrix; compressed if it ends in .gz")
-      ->required()
-      ->type_name("M.mtx");
+  parser.add_option("F.tans", options->input.matrix, "The container; -: standard input")
+      ->required();
+  add_output_option(parser, options->output, "The matrix; compressed if it ends in .gz", "M.mtx")
+      ->required();
   add_json_option(parser, options->json);
   return {&parser, [options] { return run(*options); }};
 }

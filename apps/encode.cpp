@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tansolve encode: from any matrix to a container.
 #include "commands.hpp"
+#include "output.hpp"
 #include "prepare.hpp"
-#include "system.hpp"
 
 #include <tansolve/codec/container.hpp>
 
@@ -20,12 +20,12 @@ struct Options {
 };
 
 template <class T>
-ExitCode encode_to_file(const Options& options, Source<T> source) {
-  const Console console(options.json);
+ExitCode encode_to_file(const Options& options, const Output& output, Source<T> source) {
+  const Console& console = output.console;
   const double read_seconds = source.read_seconds;
   source.matrix = take_csr<T>(std::move(source.matrix), options.input.threads);
   const auto matrix = prepare(std::move(source), options.plan, options.input.threads);
-  save_container(options.output, *matrix.compressed);
+  save_container(output.path, *matrix.compressed);
   say_matrix(console, matrix.name, matrix, fmt::format("read in {:.3g} s", read_seconds));
   say_plan_and_storage(console, matrix);
   console.document({{"matrix", matrix_json(matrix.name, matrix)},
@@ -38,10 +38,10 @@ ExitCode encode_to_file(const Options& options, Source<T> source) {
 }
 
 ExitCode run(const Options& options) {
-  require_writable(options.output);
+  const Output output = open_output(options.output, options.json);
   return std::visit(
       [&](auto&& source) {
-        return encode_to_file(options, std::forward<decltype(source)>(source));
+        return encode_to_file(options, output, std::forward<decltype(source)>(source));
       },
       load(options.input));
 }
@@ -54,9 +54,7 @@ Command add_encode(CLI::App& program) {
   options->plan.format = Format::dtans;
   add_input_options(parser, options->input);
   add_plan_options(parser, options->plan);
-  parser.add_option("-o,--output", options->output, "The container")
-      ->required()
-      ->type_name("F.tans");
+  add_output_option(parser, options->output, "The container", "F.tans")->required();
   add_json_option(parser, options->json);
   return {&parser, [options] { return run(*options); }};
 }

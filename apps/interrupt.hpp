@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ctrl-C as a wish that running work may look at.
+// The signals that end the program, and a solve that they only cancel.
 #pragma once
-
-#include <csignal>
 
 namespace tansolve::app {
 
-/// While it lives, the first SIGINT only raises requested(); a second one ends the program as ever.
-/// One at a time.
+/// From here on, SIGINT, SIGTERM and SIGHUP (each unless it was ignored) remove unfinished files
+/// before they end the program. A closed pipe and a file beyond the size limit become errors of
+/// the writes.
+void handle_signals();
+
+/// While it lives, those signals only raise requested(); SIGINT or SIGTERM sent again ends the
+/// program. One at a time.
 class Interrupt {
  public:
   Interrupt();
@@ -16,9 +19,6 @@ class Interrupt {
   Interrupt& operator=(const Interrupt&) = delete;
 
   bool requested() const;
-
- private:
-  struct sigaction before_;
 };
 
 }  // namespace tansolve::app

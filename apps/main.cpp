@@ -2,6 +2,8 @@
 // The tansolve program: chooses the subcommand and turns every error into a message and a code.
 #include "commands.hpp"
 #include "console.hpp"
+#include "interrupt.hpp"
+#include "threads.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -13,8 +15,19 @@ namespace tansolve::app {
 namespace {
 
 ExitCode fail(ExitCode code, const char* message) {
+  std::fflush(stdout);  // what was said before comes before
   complain("tansolve: {}\n", message);
   return code;
+}
+
+/// Where no command was given, or none that there is.
+std::string which_commands(const CLI::App& program) {
+  std::string known;
+  for (const CLI::App* parser : program.get_subcommands([](const CLI::App*) { return true; }))
+    known += (known.empty() ? "" : ", ") + parser->get_name();
+  const auto given = program.remaining();
+  return given.empty() ? fmt::format("a command is missing; there are {}", known)
+                       : fmt::format("'{}' is no command; there are {}", given.front(), known);
 }
 
 ExitCode run(int argc, char** argv) {
@@ -31,7 +44,8 @@ ExitCode run(int argc, char** argv) {
     program.exit(help);
     return ExitCode::done;
   } catch (const CLI::ParseError& error) {
-    complain("tansolve: {}\nTry 'tansolve --help' or 'tansolve COMMAND --help'.\n", error.what());
+    complain("tansolve: {}\nTry 'tansolve --help' or 'tansolve COMMAND --help'.\n",
+             program.get_subcommands().empty() ? which_commands(program) : error.what());
     return ExitCode::usage;
   }
   for (const Command& command : commands)
@@ -46,6 +60,8 @@ int main(int argc, char** argv) {
   using namespace tansolve;
   using app::ExitCode;
   ExitCode code = ExitCode::internal;
+  app::handle_signals();
+  app::prepare_threads();
   try {
     code = app::run(argc, argv);
   } catch (const Error& error) {
@@ -57,7 +73,8 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     code = app::fail(ExitCode::internal, error.what());
   }
-  if (std::fflush(stdout) != 0)
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
     code = app::fail(ExitCode::file, "standard output could not be written");
+  app::finish_threads();
   return static_cast<int>(code);
 }

@@ -16,10 +16,12 @@ enum class Preconditioner { automatic, none, jacobi };
 /// What the choice rests on.
 struct Traits {
   std::optional<bool> symmetric;  ///< exactly; not known of a container
-  std::string asymmetry;  ///< what a random probe found against symmetry where it is not; or empty
+  std::string asymmetry;   ///< where a random probe found it not symmetric: says so; or empty
+  std::string not_finite;  ///< which entries are not; or empty
   bool positive_diagonal = false;
   bool negative_diagonal = false;
   bool constant_diagonal = false;
+  std::string unfit_diagonal;  ///< which elements are not positive with a finite inverse; or empty
 };
 
 /// Throws Error(invalid_argument) for a matrix that no solver of this build takes: not square, or
@@ -27,9 +29,11 @@ struct Traits {
 void require_solver(const std::string& name, std::int64_t rows, std::int64_t cols, Solver solver,
                     std::optional<bool> symmetric);
 
-/// Decodes the diagonal; where symmetry is not known, probes it with two products. A is square.
+/// Decodes the diagonal; where symmetry is not known, probes it with two products, unless entries
+/// are `not_finite`. A is square; `name` stands for it in what is said.
 template <class T, class B>
-Traits look_at(const LinearOperator<T, B>& A, std::optional<bool> symmetric);
+Traits look_at(const std::string& name, const LinearOperator<T, B>& A,
+               std::optional<bool> symmetric, std::string not_finite);
 
 struct Method {
   std::string solver_reason = {};

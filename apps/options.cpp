@@ -8,7 +8,11 @@
 
 #include <omp.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <limits>
+#include <set>
 #include <string_view>
 
 namespace tansolve::app {
@@ -17,9 +21,16 @@ namespace {
 /// More threads than this are a slip of the keyboard, and OpenMP would abort on them.
 constexpr int most_threads = 1024;
 
-[[noreturn]] void refuse_plan(std::string_view item, const std::string& expected) {
-  throw Error(ErrorCode::invalid_argument,
-              fmt::format("--plan: '{}' is unknown; there are {}", item, expected));
+constexpr std::string_view plan_parts =
+    "geometry=paper|joint|byte|fixed8|fixed12|fixed16|fixed, rows-per-lane=N, "
+    "row-ends=aligned|crossing, symbols=split|joint";
+
+[[noreturn]] void refuse_plan(std::string_view item, std::string_view why) {
+  throw Error(ErrorCode::invalid_argument, fmt::format("--plan: '{}' {}", item, why));
+}
+
+[[noreturn]] void refuse_unknown(std::string_view item, std::string_view expected) {
+  refuse_plan(item, fmt::format("is unknown; there are {}", expected));
 }
 
 int parse_rows_per_lane(std::string_view item, std::string_view value) {
@@ -27,7 +38,7 @@ int parse_rows_per_lane(std::string_view item, std::string_view value) {
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), rows);
   if (error != std::errc() || end != value.data() + value.size() || rows < 1 ||
       rows > max_rows_per_lane)
-    refuse_plan(item, fmt::format("rows-per-lane=1 to {}", max_rows_per_lane));
+    refuse_plan(item, fmt::format("must be an integer from 1 to {}", max_rows_per_lane));
   return rows;
 }
 
@@ -40,7 +51,7 @@ void force_geometry(PlanOptions& options, std::string_view item, std::string_vie
     if (coding.name == value) options.request.coding = coding.coding;
     known += fmt::format("geometry={}, ", coding.name);
   }
-  if (!options.request.coding) refuse_plan(item, known + "geometry=fixed");
+  if (!options.request.coding) refuse_unknown(item, known + "geometry=fixed");
 }
 
 void force(PlanOptions& options, std::string_view item) {
@@ -56,18 +67,56 @@ void force(PlanOptions& options, std::string_view item) {
   else if (item == "row-ends=crossing")
     options.request.row_ends = RowEnds::crossing;
   else if (key == "row-ends")
-    refuse_plan(item, "row-ends=aligned, row-ends=crossing");
+    refuse_unknown(item, "row-ends=aligned, row-ends=crossing");
   else if (item == "symbols=split")
     options.request.coding = Coding::paper;
   else if (item == "symbols=joint")
     options.request.coding = Coding::joint;
   else
-    refuse_plan(item,
-                "geometry=paper|joint|byte|fixed8|fixed12|fixed16|fixed, rows-per-lane=N, "
-                "row-ends=aligned|crossing, symbols=split|joint");
+    refuse_unknown(item, plan_parts);
+}
+
+/// Items apart by commas, each part of the plan at most once.
+void force_all(PlanOptions& options, const std::string& items) {
+  std::set<std::string_view> given;
+  for (std::size_t begin = 0; begin <= items.size();) {
+    const std::size_t end = std::min(items.find(',', begin), items.size());
+    const std::string_view item = std::string_view(items).substr(begin, end - begin);
+    if (item.empty())
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("--plan: an item of '{}' is empty; there are {}", items, plan_parts));
+    force(options, item);
+    std::string_view part = item.substr(0, item.find('='));
+    if (part == "symbols") part = "geometry";  // which it says in other words
+    if (!given.insert(part).second) refuse_plan(item, "comes after another item for the same part");
+    begin = end + 1;
+  }
+  options.forced = true;
 }
 
 }  // namespace
+
+const CLI::Validator not_negative(
+    [](std::string& text) {
+      double number = 0;
+      const bool good =
+          CLI::detail::lexical_cast(text, number) && number >= 0 && std::isfinite(number);
+      return good ? std::string() : fmt::format("'{}' is not a finite number of at least 0", text);
+    },
+    "");
+
+CLI::Validator whole_number(std::uint64_t most) {
+  return CLI::Validator(
+      [most](std::string& text) {
+        std::uint64_t number = 0;
+        const char* const last = text.data() + text.size();
+        const auto [end, error] = std::from_chars(text.data(), last, number);
+        const bool good = error == std::errc() && end == last && number <= most;
+        return good ? std::string()
+                    : fmt::format("'{}' is not an integer from 0 to {}", text, most);
+      },
+      "");
+}
 
 void add_generator_options(CLI::App& parser, InputOptions& options) {
   parser
@@ -77,10 +126,11 @@ void add_generator_options(CLI::App& parser, InputOptions& options) {
             options.threads = threads;
             if (threads > 0) omp_set_num_threads(threads);  // the readers take OpenMP's number
           },
-          "OpenMP threads; 0, the default: as many as OpenMP would start")
-      ->check(CLI::Range(0, most_threads))
+          "OpenMP threads; 0, the default: OMP_NUM_THREADS, at most one a processor")
+      ->check(whole_number(most_threads))
       ->type_name("N");
   parser.add_option("--seed", options.seed, "Seed of what is random")
+      ->check(whole_number(std::numeric_limits<std::uint64_t>::max()))
       ->type_name("N")
       ->capture_default_str();
   parser
@@ -99,7 +149,7 @@ void add_input_options(CLI::App& parser, InputOptions& options) {
   parser
       .add_option("MATRIX", options.matrix,
                   "Matrix Market, Harwell-Boeing or Rutherford-Boeing file (or .gz), .tans "
-                  "container, or gen:SPEC")
+                  "container, gen:SPEC, or - for standard input")
       ->required();
   add_precision_option(parser, options);
   add_choice<Duplicates>(parser, "--duplicates",
@@ -115,18 +165,8 @@ void add_plan_options(CLI::App& parser, PlanOptions& options) {
       "What the plan shall save: memory by default, since decoding costs the CPU time");
   parser
       .add_option_function<std::string>(
-          "--plan",
-          [&options](const std::string& items) {
-            options.forced = true;
-            std::string_view rest = items;
-            while (!rest.empty()) {
-              const std::size_t comma = std::min(rest.find(','), rest.size());
-              force(options, rest.substr(0, comma));
-              rest.remove_prefix(std::min(comma + 1, rest.size()));
-            }
-          },
-          "Force parts of the plan: geometry=paper|joint|byte|fixed8|fixed12|fixed16|fixed, "
-          "rows-per-lane=N, row-ends=aligned|crossing, symbols=split|joint")
+          "--plan", [&options](const std::string& items) { force_all(options, items); },
+          fmt::format("Force parts of the plan: {}", plan_parts))
       ->type_name("KEY=VALUE,...");
 }
 

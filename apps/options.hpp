@@ -26,7 +26,7 @@ struct InputOptions {
   Duplicates duplicates = Duplicates::sum;
   std::optional<Precision> precision;  ///< not given: f64, or what a container holds
   std::uint64_t seed = 1;
-  int threads = 0;  ///< 0: as many as OpenMP would start
+  int threads = 0;  ///< 0: as many as prepare_threads() leaves to OpenMP
 };
 
 struct PlanOptions {
@@ -40,14 +40,10 @@ struct DeviceOptions {
   std::string device = "auto";
 };
 
-/// Refuses what is not a number of at least 0, NaN included.
-inline const CLI::Validator not_negative(
-    [](std::string& text) {
-      double number = 0;
-      const bool good = CLI::detail::lexical_cast(text, number) && number >= 0;
-      return good ? std::string() : fmt::format("'{}' is not a number of at least 0", text);
-    },
-    "NONNEGATIVE");
+/// Refuses what is not a number of at least 0: also NaN and infinity.
+extern const CLI::Validator not_negative;
+/// Refuses what is not an integer from 0 to `most`.
+CLI::Validator whole_number(std::uint64_t most);
 
 /// Adds --threads, --seed and --matrices.
 void add_generator_options(CLI::App& parser, InputOptions& options);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tansolve solve: A x = b.
 #include "commands.hpp"
+#include "finite.hpp"
 #include "interrupt.hpp"
 #include "method.hpp"
+#include "output.hpp"
 #include "prepare.hpp"
 #include "system.hpp"
 
+#include <tansolve/codec/error.hpp>
 #include <tansolve/codec/matrix_market.hpp>
 #include <tansolve/kernels/compressed_operator.hpp>
 #include <tansolve/kernels/csr_operator.hpp>
@@ -13,9 +16,11 @@
 #include <tansolve/solvers/cg.hpp>
 
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <sstream>
+#include <type_traits>
 #include <utility>
 
 namespace tansolve::app {
@@ -46,7 +51,7 @@ std::unique_ptr<LinearOperator<T, B>> make_operator(Context<B>& context,
 
 template <class T, class B>
 SolveOptions<T, B> solve_options(const Options& options, const LinearOperator<T, B>* M) {
-  SolveOptions<T, B> result{.preconditioner = M};
+  SolveOptions<T, B> result{.preconditioner = M, .probe_symmetry = false};
   result.rtol = options.rtol.value_or(result.rtol);
   result.atol = options.atol.value_or(result.atol);
   result.max_iterations = options.max_iterations.value_or(result.max_iterations);
@@ -91,51 +96,98 @@ Json solve_json(const Report& report, const Method& method, double verified) {
       {"workspace_bytes", report.workspace_bytes}};
 }
 
+/// The preconditioner that was chosen, if one was.
+template <class T, class B>
+std::unique_ptr<LinearOperator<T, B>> make_preconditioner(const Method& method,
+                                                          const std::string& name,
+                                                          const LinearOperator<T, B>& A) {
+  if (!method.jacobi) return nullptr;
+  try {
+    return std::make_unique<Jacobi<T, B>>(A.context(), A);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::bad_input) throw;
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{}: {}; --precond none does without", name, error.what()));
+  }
+}
+
+/// The program has looked at the matrix itself, and names it as the user does.
+void add_findings(const std::string& name, const Traits& traits, Report& report) {
+  if (!traits.not_finite.empty()) report.detail = fmt::format("{}: {}", name, traits.not_finite);
+  if (!traits.asymmetry.empty())
+    report.warnings.push_back(traits.asymmetry);
+  else if (traits.symmetric == false)
+    report.warnings.push_back(fmt::format("{} is not symmetric, which cg needs", name));
+}
+
 template <class T>
 void write_answer(const std::string& path, const std::vector<T>& x) {
   write_dense(path, {.rows = std::ssize(x), .cols = 1, .values = {x.begin(), x.end()}});
 }
 
+/// What was seen of a matrix and its file before it was encoded.
+struct Look {
+  std::string not_finite = {};         ///< which entries are not; or empty
+  std::optional<bool> symmetric = {};  ///< exactly; not known of a container and of such entries
+  Dense rhs = {};                      ///< from inside the file
+};
+
+/// Throws Error(invalid_argument) where no solver fits.
+template <class T>
+Look look_at_source(Source<T>& source, Solver solver, int threads) {
+  Look look{.rhs = std::move(source.rhs)};
+  std::visit(
+      [&](const auto& matrix) {
+        if constexpr (std::is_same_v<decltype(matrix), const Csr<T>&>) {
+          look.not_finite = not_finite_entries(matrix);
+          if (look.not_finite.empty()) look.symmetric = is_symmetric(matrix);
+        } else {
+          look.not_finite = not_finite_entries(matrix, threads);
+        }
+        require_solver(source.name, matrix.rows(), matrix.cols(), solver, look.symmetric);
+      },
+      source.matrix);
+  return look;
+}
+
 template <class T, class B>
 ExitCode solve_on(Context<B>& context, const std::string& device, const Options& options,
-                  const Prepared<T>& matrix, std::optional<bool> symmetric,
-                  const Dense& rhs_inside) {
-  const Console console(options.json);
+                  const Output& output, const Prepared<T>& matrix, const Look& look) {
+  const Console& console = output.console;
   const auto A = make_operator(context, matrix);
-  const Traits traits = look_at(*A, symmetric);
+  const Traits traits = look_at(matrix.name, *A, look.symmetric, look.not_finite);
   say_matrix(console, matrix.name, matrix,
-             !symmetric   ? "symmetry unknown"
-             : *symmetric ? "symmetric"
-                          : "not symmetric");
+             !look.symmetric   ? "symmetry unknown"
+             : *look.symmetric ? "symmetric"
+                               : "not symmetric");
   say_plan_and_storage(console, matrix);
   const Method method = choose_method(traits, options.solver, options.preconditioner);
   console.say("solver    cg: {}\nprecond   {}: {}\n", method.solver_reason,
               method.jacobi ? "jacobi" : "none", method.preconditioner_reason);
 
-  const auto b = right_hand_side(options.rhs, options.input.seed, rhs_inside, *A);
+  const auto b = right_hand_side(options.rhs, options.input.seed, look.rhs, *A);
   auto x = initial_guess<T>(options.x0, A->cols());
   Vector<T, B> device_b(context, A->rows()), device_x(context, A->cols());
   copy_from_host(context, b, device_b.span());
   copy_from_host(context, x, device_x.span());
-  std::optional<Jacobi<T, B>> jacobi;
-  if (method.jacobi) jacobi.emplace(context, *A);
+  const auto M = make_preconditioner(method, matrix.name, *A);
 
-  const Report report = [&] {
-    const Interrupt interrupt;
+  const Interrupt interrupt;  // until x is written
+  Report report = [&] {
     StatusLine line;
-    auto solving = solve_options<T, B>(options, jacobi ? &*jacobi : nullptr);
+    auto solving = solve_options<T, B>(options, M.get());
     solving.monitor = make_monitor(options.verbose, interrupt, line);
     return cg(*A, device_b, device_x, solving);
   }();
+  add_findings(matrix.name, traits, report);
   copy_to_host<T>(context, device_x, x);
-  if (!options.output.empty()) write_answer(options.output, x);
 
   const double verified = verified_residual(matrix, b, x);
   std::ostringstream printed;
   printed << report;
   console.say("{}  residual recomputed apart from the solver: {:.3e}\n", printed.str(), verified);
   Json about = matrix_json(matrix.name, matrix);
-  about["symmetric"] = symmetric ? Json(*symmetric) : Json();
+  about["symmetric"] = look.symmetric ? Json(*look.symmetric) : Json();
   console.document({{"matrix", about},
                     {"device", device},
                     {"threads", context.threads()},
@@ -145,25 +197,19 @@ ExitCode solve_on(Context<B>& context, const std::string& device, const Options&
                     {"encode", encode_json(matrix)},
                     {"solve", solve_json(report, method, verified)},
                     {"history", report.history}});
+  if (!output.path.empty()) write_answer(output.path, x);  // last: it may fail
   return report.converged() ? ExitCode::done : ExitCode::not_converged;
 }
 
 ExitCode run(const Options& options) {
-  if (!options.output.empty()) require_writable(options.output);
+  const Output output = open_output(options.output, options.json);
   require_host(options.device);
   return std::visit(
       [&]<class T>(Source<T> source) {
-        const auto* csr = std::get_if<Csr<T>>(&source.matrix);
-        const auto symmetric = csr ? std::optional(is_symmetric(*csr)) : std::nullopt;
-        std::visit(
-            [&](const auto& matrix) {
-              require_solver(source.name, matrix.rows(), matrix.cols(), options.solver, symmetric);
-            },
-            source.matrix);
-        const Dense rhs_inside = std::move(source.rhs);
+        const Look look = look_at_source(source, options.solver, options.input.threads);
         const auto matrix = prepare(std::move(source), options.plan, options.input.threads);
         Context<Host> context(options.input.threads);
-        return solve_on(context, "cpu", options, matrix, symmetric, rhs_inside);
+        return solve_on(context, "cpu", options, output, matrix, look);
       },
       load(options.input));
 }
@@ -175,9 +221,9 @@ void add_stopping_options(CLI::App& parser, Options& options) {
       ->check(not_negative);
   parser.add_option("--atol", options.atol, "See --rtol; 0")->check(not_negative);
   parser.add_option("--max-iters", options.max_iterations, "Most iterations; 10000")
-      ->check(not_negative)
+      ->check(whole_number(std::numeric_limits<std::int64_t>::max()))
       ->type_name("N");
-  parser.add_option("--time-limit", options.time_limit, "Most seconds; none")
+  parser.add_option("--time-limit", options.time_limit, "Most seconds; no limit")
       ->check(not_negative)
       ->type_name("S");
 }
@@ -208,8 +254,8 @@ Command add_solve(CLI::App& program) {
   parser.add_option("--x0", options->x0, "The guess, a Matrix Market file of n x 1; zeros")
       ->type_name("FILE");
   add_stopping_options(parser, *options);
-  parser.add_option("-o,--output", options->output, "Write x, converged or not, as Matrix Market")
-      ->type_name("X.mtx");
+  add_output_option(parser, options->output, "Write x, converged or not, as Matrix Market",
+                    "X.mtx");
   parser.add_flag("-v,--verbose", options->verbose, "Each iteration's residual on stderr");
   add_json_option(parser, options->json);
   return {&parser, [options] { return run(*options); }};

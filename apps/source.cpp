@@ -7,8 +7,11 @@
 #include <tansolve/codec/files.hpp>
 #include <tansolve/codec/generators.hpp>
 #include <tansolve/codec/harwell_boeing.hpp>
+#include <tansolve/codec/input_file.hpp>
+#include <tansolve/codec/matrix_market.hpp>
 
 #include <cmath>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 
@@ -28,55 +31,75 @@ AnySource from_container(const InputOptions& options, CompressedMatrix<T> matrix
   return Source<T>{options.matrix, std::move(matrix)};
 }
 
-/// Refuses a matrix that f32 would fill with infinities.
-void require_f32_range(const std::string& name, const Csr<double>& matrix) {
+/// Refuses what f32 would turn into infinities, and says what it turns into zeros.
+Source<float> round_to_f32(Source<double> source) {
+  const auto& matrix = std::get<Csr<double>>(source.matrix);
+  std::int64_t vanished = 0;
+  std::string first;
   for (std::int64_t i = 0; i < matrix.rows(); ++i)
-    for (std::int64_t k = matrix.offsets()[i]; k < matrix.offsets()[i + 1]; ++k)
-      if (const double value = matrix.values()[k];
-          std::isfinite(value) && std::isinf(static_cast<float>(value)))
+    for (std::int64_t k = matrix.offsets()[i]; k < matrix.offsets()[i + 1]; ++k) {
+      const double value = matrix.values()[k];
+      const auto rounded = static_cast<float>(value);
+      const bool beyond = std::isinf(rounded) && !std::isinf(value);
+      const bool vanishes = rounded == 0 && value != 0;
+      if (!beyond && (!vanishes || vanished++ > 0)) continue;
+      first = fmt::format("row {}, column {} (counting from 1): {}", i + 1, matrix.columns()[k] + 1,
+                          value);
+      if (beyond)
         throw Error(ErrorCode::bad_input,
-                    fmt::format("{}: entry ({}, {}), {}, is beyond f32; use --precision f64", name,
-                                i + 1, matrix.columns()[k] + 1, value));
+                    fmt::format("{}: {} is beyond f32; use --precision f64", source.name, first));
+    }
+  if (vanished > 0)
+    complain("warning: {}: {} of {} entries are so small that f32 makes them 0, first {}\n",
+             source.name, vanished, matrix.nnz(), first);
+  return {source.name, convert<float>(matrix), std::move(source.rhs)};
 }
 
-AnySource from_csr(const InputOptions& options, Csr<double> matrix, Dense rhs = {}) {
-  if (options.precision == Precision::f32) {
-    require_f32_range(options.matrix, matrix);
-    return Source<float>{options.matrix, convert<float>(matrix), std::move(rhs)};
-  }
-  return Source<double>{options.matrix, std::move(matrix), std::move(rhs)};
-}
-
-AnySource find(const InputOptions& options) {
-  if (options.matrix.starts_with(generator_prefix))
-    return from_csr(
-        options,
-        generate(std::string_view(options.matrix).substr(4),
-                 {.seed = options.seed, .matrices = options.folder, .threads = options.threads}));
-  switch (recognise(options.matrix)) {
+AnySource from_file(const InputOptions& options, StatusLine& line) {
+  line.show("reading", 0);
+  InputFile file(input_path(options.matrix), [&](double done) { line.show("reading", done); });
+  switch (recognise(file)) {
     case FileKind::container:
       return std::visit(
           [&](auto&& matrix) {
             return from_container(options, std::forward<decltype(matrix)>(matrix));
           },
-          load_container(options.matrix, options.threads));
+          parse_container(file.text(), file.name(), options.threads,
+                          [&](double done) { line.show("checking", done); }));
     case FileKind::harwell_boeing: {
-      HarwellBoeing file = read_harwell_boeing(options.matrix, options.duplicates);
-      return from_csr(options, std::move(file.matrix), std::move(file.rhs));
+      HarwellBoeing found = read_harwell_boeing(file, options.duplicates);
+      return Source<double>{options.matrix, std::move(found.matrix), std::move(found.rhs)};
     }
     case FileKind::matrix_market:
       break;
   }
-  return from_csr(options, read_matrix(options.matrix, options.duplicates));
+  return Source<double>{options.matrix,
+                        read_matrix_market(std::move(file), options.duplicates,
+                                           [&](double done) { line.show("parsing", done); })};
+}
+
+AnySource find(const InputOptions& options) {
+  StatusLine line;
+  if (!options.matrix.starts_with(generator_prefix)) return from_file(options, line);
+  line.show(fmt::format("generating {}", options.matrix));
+  return Source<double>{
+      options.matrix,
+      generate(std::string_view(options.matrix).substr(generator_prefix.size()),
+               {.seed = options.seed, .matrices = options.folder, .threads = options.threads})};
 }
 
 }  // namespace
 
+std::string input_path(const std::string& given) {
+  return given == "-" ? "/dev/stdin" : given;
+}
+
 AnySource load(const InputOptions& options) {
   const Stopwatch stopwatch;
-  StatusLine line;
-  line.show(fmt::format("reading {}", options.matrix));
   AnySource source = find(options);
+  auto* const wide = std::get_if<Source<double>>(&source);
+  if (wide != nullptr && options.precision == Precision::f32)
+    source = round_to_f32(std::move(*wide));
   std::visit([&](auto& found) { found.read_seconds = stopwatch.seconds(); }, source);
   return source;
 }

@@ -28,8 +28,12 @@ struct Source {
 
 using AnySource = std::variant<Source<double>, Source<float>>;
 
-/// Reads or generates it. Throws Error as the readers do, and invalid_argument for a container of
-/// another precision than asked for.
+/// The path to read from: standard input for -.
+std::string input_path(const std::string& given);
+
+/// Reads or generates it, a file in one pass, so that it may be a pipe. Says on stderr what
+/// --precision f32 turns into zeros. Throws Error as the readers do, and invalid_argument for a
+/// container of another precision than asked for.
 AnySource load(const InputOptions& options);
 
 /// The matrix as CSR, decoded if need be.

@@ -5,12 +5,7 @@
 #include <tansolve/codec/error.hpp>
 #include <tansolve/codec/matrix_market.hpp>
 
-#include <unistd.h>
-
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <filesystem>
 #include <random>
 
 namespace tansolve::app {
@@ -22,29 +17,43 @@ std::vector<T> column(const Dense& dense, std::int64_t n, const std::string& wha
     throw Error(ErrorCode::bad_input,
                 fmt::format("{}: {} x {}, it must be {} x 1", what, dense.rows, dense.cols, n));
   std::vector<T> values(n);
-  bool vanished = false, remains = false;
+  std::int64_t vanished = 0;
+  bool remains = false;
   for (std::int64_t i = 0; i < n; ++i) {
     values[i] = static_cast<T>(dense.values[i]);
     if (std::isinf(values[i]) && !std::isinf(dense.values[i]))
       throw Error(ErrorCode::bad_input, fmt::format("{}: element {}, {}, is beyond f32; use "
                                                     "--precision f64",
                                                     what, i + 1, dense.values[i]));
-    vanished = vanished || (values[i] == 0 && dense.values[i] != 0);
+    vanished += values[i] == 0 && dense.values[i] != 0;
     remains = remains || values[i] != 0;
   }
-  if (vanished && !remains)  // b = 0 would be solved in its place
+  if (vanished > 0 && !remains)  // b = 0 would be solved in its place
     throw Error(ErrorCode::bad_input,
                 fmt::format("{}: every element rounds to 0 in f32; use --precision f64", what));
+  if (vanished > 0)
+    complain("warning: {}: {} of {} elements are so small that f32 makes them 0\n", what, vanished,
+             n);
   return values;
 }
 
+/// `option` and what it takes are named where there is no such file.
 template <class T>
-std::vector<T> read_column(const std::string& path, std::int64_t n) {
-  const Dense dense = read_dense(path);
+std::vector<T> read_column(const std::string& option, const std::string& takes,
+                           const std::string& path, std::int64_t n) {
+  const std::string what = fmt::format("{} {}", option, path);
+  Dense dense;
+  try {
+    dense = read_dense(input_path(path));
+  } catch (const Error& error) {
+    throw Error(error.code(), error.code() == ErrorCode::io
+                                  ? fmt::format("{}: {}; it takes {}", option, error.what(), takes)
+                                  : fmt::format("{}: {}", option, error.what()));
+  }
   if (dense.cols != 1)
     throw Error(ErrorCode::bad_input,
-                fmt::format("{}: {} x {}, it must be {} x 1", path, dense.rows, dense.cols, n));
-  return column<T>(dense, n, path);
+                fmt::format("{}: {} x {}, it must be {} x 1", what, dense.rows, dense.cols, n));
+  return column<T>(dense, n, what);
 }
 
 template <class T, class B>
@@ -65,8 +74,16 @@ std::vector<T> right_hand_side(const std::string& name, std::uint64_t seed, cons
                                const LinearOperator<T, B>& A) {
   if (name == "ones") return std::vector<T>(A.rows(), T(1));
   if (name == "A*ones") return times_ones(A);
-  if (name == "file") return column<T>(inside, A.rows(), "the right-hand side in the matrix file");
-  if (name != "random") return read_column<T>(name, A.rows());
+  if (name == "file" && inside.cols == 0)
+    throw Error(ErrorCode::bad_input,
+                "--rhs file: the matrix is not from a file that holds a right-hand side, as "
+                "Harwell-Boeing files may");
+  if (name == "file") return column<T>(inside, A.rows(), "--rhs file");
+  if (name != "random")
+    return read_column<T>("--rhs",
+                          "ones, random, A*ones, file, or the name of a Matrix Market file of n x "
+                          "1",
+                          name, A.rows());
   std::mt19937_64 random(seed);
   std::vector<T> b(A.rows());
   for (T& element : b) element = static_cast<T>(static_cast<double>(random() >> 11) * 0x1p-52 - 1);
@@ -75,7 +92,9 @@ std::vector<T> right_hand_side(const std::string& name, std::uint64_t seed, cons
 
 template <class T>
 std::vector<T> initial_guess(const std::string& path, std::int64_t n) {
-  return path.empty() ? std::vector<T>(n, T(0)) : read_column<T>(path, n);
+  return path.empty()
+             ? std::vector<T>(n, T(0))
+             : read_column<T>("--x0", "the name of a Matrix Market file of n x 1", path, n);
 }
 
 template <class T>
@@ -102,17 +121,6 @@ double verified_residual(const Prepared<T>& A, const std::vector<T>& b, const st
   double sum = 0;
   for (const double element : r) sum += (element / largest) * (element / largest);
   return largest * std::sqrt(sum);
-}
-
-void require_writable(const std::string& path) {
-  std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  if (folder.empty()) folder = ".";
-  const bool exists = ::access(path.c_str(), F_OK) == 0;  // a device or a pipe is written in place
-  if (std::filesystem::is_directory(path))
-    throw Error(ErrorCode::io, fmt::format("{}: cannot be written: it is a folder", path));
-  if (::access(exists ? path.c_str() : folder.c_str(), W_OK) != 0)
-    throw Error(ErrorCode::io,
-                fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
 }
 
 #define TANSOLVE_INSTANTIATE(T)                                                            \

@@ -29,8 +29,4 @@ std::vector<T> initial_guess(const std::string& path, std::int64_t n);
 template <class T>
 double verified_residual(const Prepared<T>& A, const std::vector<T>& b, const std::vector<T>& x);
 
-/// Throws Error(io) when no file can be made in the folder of `path`: better before long work than
-/// after it.
-void require_writable(const std::string& path);
-
 }  // namespace tansolve::app

@@ -116,35 +116,45 @@ class SliceDecoder {
 
 /// Decodes all slices; entry(row, position, column, value) is called from several threads.
 template <class T, class Entry>
-void decode_all(const CompressedMatrix<T>& matrix, int threads, Entry&& entry) {
+void decode_all(const CompressedMatrix<T>& matrix, int threads, Entry&& entry,
+                const Progress& progress = {}) {
   std::vector<CodingTable> codes;
   for (const auto& table : matrix.parts().tables) codes.push_back(table.code);
   const ReferenceDecoder decoder(traits(matrix.plan().coding).geometry, codes);
   constexpr std::int64_t per_task = 64;
-  detail::parallel_tasks(threads, (matrix.slices() + per_task - 1) / per_task, [&](std::int64_t t) {
-    for (std::int64_t s = t * per_task; s < std::min((t + 1) * per_task, matrix.slices()); ++s)
-      SliceDecoder<T, Entry>(matrix, decoder, s, entry);
-  });
+  detail::parallel_tasks(
+      threads, (matrix.slices() + per_task - 1) / per_task,
+      [&](std::int64_t t) {
+        for (std::int64_t s = t * per_task; s < std::min((t + 1) * per_task, matrix.slices()); ++s)
+          SliceDecoder<T, Entry>(matrix, decoder, s, entry);
+      },
+      progress);
 }
 
 template <class T>
 void check_dimensions(const CompressedParts<T>& parts) {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
   if (parts.rows < 0 || parts.cols < 0 || parts.rows > most || parts.cols > most || parts.nnz < 0)
-    refuse(fmt::format("{} x {} with {} nonzeros", parts.rows, parts.cols, parts.nnz));
+    refuse(
+        fmt::format("{} x {} with {} nonzeros; the dimensions must lie in 0 to {}, the nonzeros "
+                    "not be negative",
+                    parts.rows, parts.cols, parts.nnz, most));
   if (static_cast<std::size_t>(parts.plan.coding) >= all_codings.size())
-    refuse(fmt::format("unknown coding {}", static_cast<int>(parts.plan.coding)));
+    refuse(fmt::format("coding {}, it must be 0 to {}", static_cast<int>(parts.plan.coding),
+                       all_codings.size() - 1));
   if (parts.plan.rows_per_lane < 1 || parts.plan.rows_per_lane > max_rows_per_lane)
-    refuse(fmt::format("{} rows a lane", parts.plan.rows_per_lane));
+    refuse(fmt::format("{} rows a lane, there must be 1 to {}", parts.plan.rows_per_lane,
+                       max_rows_per_lane));
   if (parts.plan.row_ends != RowEnds::aligned && parts.plan.row_ends != RowEnds::crossing)
-    refuse(fmt::format("unknown kind of row ends {}", static_cast<int>(parts.plan.row_ends)));
+    refuse(fmt::format("row ends of kind {}, it must be 0 (aligned) or 1 (crossing)",
+                       static_cast<int>(parts.plan.row_ends)));
 }
 
 template <class T>
 void check_tables(const CompressedParts<T>& parts) {
   const std::size_t needed = parts.nnz == 0 ? 0 : traits(parts.plan.coding).tables;
   if (parts.tables.size() != needed)
-    refuse(fmt::format("{} tables, not {}", parts.tables.size(), needed));
+    refuse(fmt::format("{} tables, there must be {}", parts.tables.size(), needed));
   for (std::size_t t = 0; t < parts.tables.size(); ++t) {
     const auto& [code, deltas, values] = parts.tables[t];
     const bool escapes = code.escape != CodingTable::no_escape;
@@ -176,7 +186,8 @@ void check_layout(const CompressedParts<T>& parts) {
     refuse(fmt::format("{} bytes of row lengths for {} rows", lengths.bytes().size(), parts.rows));
   std::int64_t total = 0;
   for (std::int64_t i = 0; i < parts.rows; ++i) {
-    if (lengths[i] > parts.cols) refuse(fmt::format("row {} has {} entries", i, lengths[i]));
+    if (lengths[i] > parts.cols)
+      refuse(fmt::format("row {} has {} entries in {} columns", i, lengths[i], parts.cols));
     total += lengths[i];
   }
   if (total != parts.nnz)
@@ -204,13 +215,14 @@ RowLengths::RowLengths(std::int64_t rows, int width, std::uint32_t constant,
                        std::vector<std::uint8_t> bytes)
     : width_(width), constant_(constant), bytes_(std::move(bytes)) {
   if (width != 0 && width != 1 && width != 2 && width != 4)
-    refuse(fmt::format("row lengths of {} bytes", width));
+    refuse(fmt::format("row lengths of {} bytes, they must have 0, 1, 2 or 4", width));
   if (std::ssize(bytes_) != rows * width)
     refuse(fmt::format("{} bytes of row lengths for {} rows of {}", bytes_.size(), rows, width));
 }
 
 template <class T>
-CompressedMatrix<T>::CompressedMatrix(CompressedParts<T> parts, int threads)
+CompressedMatrix<T>::CompressedMatrix(CompressedParts<T> parts, int threads,
+                                      const Progress& progress)
     : parts_(std::move(parts)) {
   check_dimensions(parts_);
   check_tables(parts_);
@@ -219,7 +231,8 @@ CompressedMatrix<T>::CompressedMatrix(CompressedParts<T> parts, int threads)
     if (!parts_.words.empty()) refuse("words without nonzeros");
     return;
   }
-  decode_all(*this, threads, [](std::int64_t, std::uint32_t, std::uint32_t, T) {});
+  decode_all(
+      *this, threads, [](std::int64_t, std::uint32_t, std::uint32_t, T) {}, progress);
 }
 
 template <class T>

@@ -4,6 +4,7 @@
 
 #include <tansolve/codec/csr.hpp>
 #include <tansolve/codec/dtans/table.hpp>
+#include <tansolve/codec/parallel.hpp>
 #include <tansolve/codec/plan.hpp>
 
 #include <array>
@@ -99,8 +100,10 @@ template <class T>
 class CompressedMatrix {
  public:
   /// Takes parts from anywhere and validates them by decoding everything (on `threads` threads, 0:
-  /// as many as OpenMP would start). Throws Error(bad_input) naming the part, slice or row.
-  explicit CompressedMatrix(CompressedParts<T> parts, int threads = 0);
+  /// as many as OpenMP would start), which `progress` follows. Throws Error(bad_input) naming the
+  /// part, slice or row.
+  explicit CompressedMatrix(CompressedParts<T> parts, int threads = 0,
+                            const Progress& progress = {});
 
   std::int64_t rows() const { return parts_.rows; }
   std::int64_t cols() const { return parts_.cols; }

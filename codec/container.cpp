@@ -94,8 +94,9 @@ class SectionReader {
   template <class U>
   std::vector<U> take(std::uint64_t count) {
     if (count > rest_.size() / sizeof(U))
-      throw Error(ErrorCode::bad_input, fmt::format("{}: {} elements of {} bytes in {} bytes",
-                                                    what_, count, sizeof(U), rest_.size()));
+      throw Error(ErrorCode::bad_input,
+                  fmt::format("{}: it must hold {} elements of {} bytes, but {} bytes are left",
+                              what_, count, sizeof(U), rest_.size()));
     std::vector<U> array(count);
     if (count > 0) std::memcpy(array.data(), rest_.data(), count * sizeof(U));
     rest_.remove_prefix(count * sizeof(U));
@@ -111,7 +112,8 @@ class SectionReader {
 
   void finish() const {
     if (!rest_.empty())
-      throw Error(ErrorCode::bad_input, fmt::format("{}: {} bytes left over", what_, rest_.size()));
+      throw Error(ErrorCode::bad_input,
+                  fmt::format("{}: {} bytes more than what it must hold", what_, rest_.size()));
   }
 
  private:
@@ -128,7 +130,9 @@ std::vector<SymbolTable<T>> read_tables(SectionReader reader, Coding coding) {
     const std::uint32_t symbols = head[0], escapes = head[1];
     if (escapes > 1 || symbols <= escapes)
       throw Error(ErrorCode::bad_input,
-                  fmt::format("table {}: {} symbols, {} escapes", t, symbols, escapes));
+                  fmt::format("table {}: {} symbols, {} escapes; there must be at most one escape "
+                              "and another symbol",
+                              t, symbols, escapes));
     const auto slots = reader.template take<std::uint16_t>(symbols);
     const std::uint32_t coded = symbols - escapes;
     if (delta) tables[t].deltas = reader.template take<std::uint32_t>(coded);
@@ -157,20 +161,23 @@ Layout::Layout(std::string_view file) {
   constexpr std::size_t table_end = sizeof(Header) + sizeof sections;
   if (!file.starts_with(container_magic)) refuse("not a tansolve container");
   if (file.size() < table_end)
-    refuse(fmt::format("{} bytes, a container has at least {}", file.size(), table_end));
+    refuse(fmt::format("cut short: {} bytes, a container has at least {}", file.size(), table_end));
   std::memcpy(&header, file.data(), sizeof header);
   if (header.version != format_version)
     refuse(fmt::format("format version {}; this build reads version {}", header.version,
                        format_version));
   if (header.header_crc != crc_of(file.data(), offsetof(Header, header_crc)))
-    refuse("header: wrong checksum");
+    refuse("header: wrong checksum; the file is damaged");
   if (header.file_bytes != file.size())
-    refuse(fmt::format("{} bytes where the header says {}", file.size(), header.file_bytes));
+    refuse(fmt::format("{}: {} bytes, by its header it must have {}",
+                       file.size() < header.file_bytes ? "cut short" : "something was appended",
+                       file.size(), header.file_bytes));
   if (header.sections != section_kinds || header.reserved != 0)
-    refuse(fmt::format("header: {} sections, reserved field {}", header.sections, header.reserved));
+    refuse(fmt::format("header: {} sections, reserved field {}; they must be {} and 0",
+                       header.sections, header.reserved, section_kinds + 0));
   std::memcpy(sections.data(), file.data() + sizeof header, sizeof sections);
   if (header.section_table_crc != crc_of(sections.data(), sizeof sections))
-    refuse("section table: wrong checksum");
+    refuse("section table: wrong checksum; the file is damaged");
 
   std::uint64_t end = table_end;
   for (std::uint32_t kind = 0; kind < section_kinds; ++kind) {
@@ -178,18 +185,22 @@ Layout::Layout(std::string_view file) {
     const std::string_view name = section_names[kind];
     if (found != kind || offset != aligned(end) || offset > file.size() ||
         bytes > file.size() - offset)
-      refuse(fmt::format("section {}: kind {} of {} bytes at {}", name, found, bytes, offset));
+      refuse(
+          fmt::format("section {}: kind {} of {} bytes at {}; it must be kind {} at {} and end "
+                      "within the file",
+                      name, found, bytes, offset, kind, aligned(end)));
     if (file.substr(end, offset - end).find_first_not_of('\0') != std::string_view::npos)
       refuse(fmt::format("section {}: bytes before it are not zero", name));
     if (crc != crc_of(file.data() + offset, bytes))
-      refuse(fmt::format("section {}: wrong checksum", name));
+      refuse(fmt::format("section {}: wrong checksum; the file is damaged", name));
     end = offset + bytes;
   }
   if (end != file.size()) refuse(fmt::format("{} bytes after the last section", file.size() - end));
 }
 
 template <class T>
-CompressedMatrix<T> read_matrix_parts(std::string_view file, const Layout& layout, int threads) {
+CompressedMatrix<T> read_matrix_parts(std::string_view file, const Layout& layout, int threads,
+                                      const Progress& progress) {
   const Header& header = layout.header;
   const auto section = [&](SectionKind kind) {
     const auto& [found, crc, offset, bytes] = layout.sections[kind];
@@ -197,11 +208,15 @@ CompressedMatrix<T> read_matrix_parts(std::string_view file, const Layout& layou
                          fmt::format("section {}", section_names[kind]));
   };
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-  if (header.rows < 0 || header.rows > most) refuse(fmt::format("{} rows", header.rows));
-  if (header.coding >= all_codings.size()) refuse(fmt::format("unknown coding {}", header.coding));
+  if (header.rows < 0 || header.rows > most)
+    refuse(fmt::format("header: {} rows, there must be 0 to {}", header.rows, most));
+  if (header.coding >= all_codings.size())
+    refuse(fmt::format("header: coding {}, it must be 0 to {}", header.coding,
+                       all_codings.size() - 1));
   if (header.rows_per_lane < 1 ||
       header.rows_per_lane > static_cast<std::uint32_t>(max_rows_per_lane))
-    refuse(fmt::format("{} rows a lane", header.rows_per_lane));
+    refuse(fmt::format("header: {} rows a lane, there must be 1 to {}", header.rows_per_lane,
+                       max_rows_per_lane));
 
   CompressedParts<T> parts;
   parts.rows = header.rows;
@@ -220,7 +235,7 @@ CompressedMatrix<T> read_matrix_parts(std::string_view file, const Layout& layou
                                  section(row_lengths).template take_all<std::uint8_t>());
   parts.slice_offsets = section(slice_offsets).template take_all<std::uint64_t>();
   parts.words = section(words).template take_all<std::uint32_t>();
-  return CompressedMatrix<T>(std::move(parts), threads);
+  return CompressedMatrix<T>(std::move(parts), threads, progress);
 }
 
 }  // namespace
@@ -275,16 +290,18 @@ void save_container(const std::filesystem::path& path, const CompressedMatrix<T>
   file.commit();
 }
 
-AnyCompressedMatrix parse_container(std::string_view bytes, const std::string& name, int threads) {
+AnyCompressedMatrix parse_container(std::string_view bytes, const std::string& name, int threads,
+                                    const Progress& progress) {
   try {
     const Layout layout(bytes);
     switch (layout.header.value_bytes) {
       case 8:
-        return read_matrix_parts<double>(bytes, layout, threads);
+        return read_matrix_parts<double>(bytes, layout, threads, progress);
       case 4:
-        return read_matrix_parts<float>(bytes, layout, threads);
+        return read_matrix_parts<float>(bytes, layout, threads, progress);
       default:
-        refuse(fmt::format("values of {} bytes", layout.header.value_bytes));
+        refuse(fmt::format("header: values of {} bytes, they must have 8 or 4",
+                           layout.header.value_bytes));
     }
   } catch (const Error& error) {
     throw Error(error.code(), fmt::format("{}: {}", name, error.what()));

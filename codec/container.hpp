@@ -30,8 +30,9 @@ void save_container(const std::filesystem::path& path, const CompressedMatrix<T>
 /// naming the file and the section, slice or row.
 AnyCompressedMatrix load_container(const std::filesystem::path& path, int threads = 0);
 
-/// The same of bytes in memory; `name` stands for the file in errors.
+/// The same of bytes in memory; `name` stands for the file in errors, `progress` follows the
+/// validation.
 AnyCompressedMatrix parse_container(std::string_view bytes, const std::string& name,
-                                    int threads = 0);
+                                    int threads = 0, const Progress& progress = {});
 
 }  // namespace tansolve

@@ -2,6 +2,8 @@
 // From entries in any order to rows, by counting.
 #include <tansolve/codec/entries.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <tuple>
@@ -9,6 +11,27 @@
 #include <vector>
 
 namespace tansolve::detail {
+namespace {
+
+/// Of an entry: row and column, where `mirrored` those below the diagonal.
+std::pair<std::int32_t, std::int32_t> position(const Entries& entries, bool mirrored,
+                                               std::int64_t k) {
+  const std::int32_t i = entries.rows[k], j = entries.cols[k];
+  return mirrored ? std::pair(std::max(i, j), std::min(i, j)) : std::pair(i, j);
+}
+
+/// The entries by position, those at the same one in the order of the file.
+std::vector<std::int64_t> by_position(const Entries& entries, bool mirrored) {
+  std::vector<std::int64_t> order(entries.count);
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+    return std::tuple(position(entries, mirrored, a), a) <
+           std::tuple(position(entries, mirrored, b), b);
+  });
+  return order;
+}
+
+}  // namespace
 
 Entries::Entries(std::int64_t capacity, bool with_values)
     : rows(new std::int32_t[capacity]),
@@ -63,6 +86,32 @@ Dense assemble_dense(std::int64_t rows, std::int64_t cols, Symmetry symmetry,
   return dense;
 }
 
+std::int64_t first_mirrored(const Entries& entries) {
+  bool below = false, above = false;
+  for (std::int64_t k = 0; k < entries.count; ++k) {
+    below |= entries.rows[k] > entries.cols[k];
+    above |= entries.rows[k] < entries.cols[k];
+  }
+  if (!(below && above)) return entries.count;  // as nearly all files are
+
+  const std::vector<std::int64_t> order = by_position(entries, true);
+  std::int64_t first = entries.count, begin = 0;  // of the entries at one position
+  for (std::size_t k = 1; k < order.size(); ++k)
+    if (position(entries, true, order[k]) != position(entries, true, order[begin]))
+      begin = static_cast<std::int64_t>(k);
+    else if (entries.rows[order[k]] != entries.rows[order[begin]])
+      first = std::min(first, order[k]);
+  return first;
+}
+
+std::string mirrored_text(const Entries& entries, std::int64_t k) {
+  const std::int64_t row = entries.rows[k] + 1, column = entries.cols[k] + 1;
+  return fmt::format(
+      "row {}, column {} mirrors row {}, column {}, which the file holds too; of this symmetry it "
+      "must hold one of the two",
+      row, column, column, row);
+}
+
 std::int64_t first_repeated(const Entries& entries, Symmetry symmetry, const Csr<double>& matrix) {
   const bool mirrored = symmetry != Symmetry::general;
   std::int64_t expanded = entries.count;
@@ -70,18 +119,11 @@ std::int64_t first_repeated(const Entries& entries, Symmetry symmetry, const Csr
     expanded += entries.rows[k] != entries.cols[k];
   if (matrix.nnz() == expanded) return entries.count;
 
-  const auto position = [&](std::int64_t k) {
-    const std::int32_t i = entries.rows[k], j = entries.cols[k];
-    return mirrored ? std::pair(std::max(i, j), std::min(i, j)) : std::pair(i, j);
-  };
-  std::vector<std::int64_t> order(entries.count);
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
-    return std::tuple(position(a), a) < std::tuple(position(b), b);
-  });
+  const std::vector<std::int64_t> order = by_position(entries, mirrored);
   std::int64_t first = entries.count;
   for (std::size_t k = 1; k < order.size(); ++k)
-    if (position(order[k - 1]) == position(order[k])) first = std::min(first, order[k]);
+    if (position(entries, mirrored, order[k - 1]) == position(entries, mirrored, order[k]))
+      first = std::min(first, order[k]);
   return first;
 }
 

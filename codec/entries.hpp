@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace tansolve::detail {
 
@@ -35,6 +36,13 @@ Csr<double> assemble(std::int64_t rows, std::int64_t cols, Symmetry symmetry,
                      const Entries& entries);
 Dense assemble_dense(std::int64_t rows, std::int64_t cols, Symmetry symmetry,
                      const Entries& entries);
+
+/// The first entry below the diagonal of which an earlier one is the mirror image above it, or the
+/// other way round; entries.count when there is none. Of a file that stores one triangle, since
+/// such a pair would count twice.
+std::int64_t first_mirrored(const Entries& entries);
+/// What is to be said of it.
+std::string mirrored_text(const Entries& entries, std::int64_t k);
 
 /// The first entry whose position an earlier one has (or mirrors); entries.count when there is
 /// none. `matrix` is what assemble() made of them: its size tells the usual case, that none is

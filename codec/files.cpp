@@ -19,27 +19,31 @@ namespace {
 /// Enough for three lines of any header.
 constexpr std::size_t prefix_bytes = 65536;
 
-FileKind kind_of(const InputFile& file) {
-  const std::string_view text = file.text().substr(0, prefix_bytes);
-  if (text.starts_with(container_magic)) return FileKind::container;
-  if (detail::is_matrix_market(text)) return FileKind::matrix_market;
-  if (detail::is_harwell_boeing(text)) return FileKind::harwell_boeing;
-  throw Error(ErrorCode::bad_input,
-              fmt::format("{}: not a matrix file; readable are Matrix Market, Harwell-Boeing and "
-                          "Rutherford-Boeing files (each also gzip-compressed), and tansolve "
-                          "containers",
-                          file.name()));
+[[noreturn]] void refuse(const InputFile& file, const std::string& what) {
+  throw Error(ErrorCode::bad_input, fmt::format("{}: {}", file.name(), what));
 }
 
 }  // namespace
 
-FileKind recognise(const std::filesystem::path& path) {
-  return kind_of(InputFile(path, prefix_bytes));
+FileKind recognise(const InputFile& file) {
+  const std::string_view text = file.text().substr(0, prefix_bytes);
+  if (text.starts_with(container_magic)) return FileKind::container;
+  if (detail::is_matrix_market(text)) return FileKind::matrix_market;
+  if (detail::is_harwell_boeing(text)) return FileKind::harwell_boeing;
+  constexpr std::string_view readable =
+      "readable are Matrix Market, Harwell-Boeing and Rutherford-Boeing files (each also "
+      "gzip-compressed), and tansolve containers";
+  if (text.empty()) refuse(file, fmt::format("the file is empty; {}", readable));
+  if (text.starts_with(container_magic.substr(0, 5)))  // the rest is there to tell this
+    refuse(file,
+           "a tansolve container that is cut short, or whose line ends were translated; copy it as "
+           "binary data");
+  refuse(file, fmt::format("not a matrix file; {}", readable));
 }
 
 Csr<double> read_matrix(const std::filesystem::path& path, Duplicates duplicates) {
   InputFile file(path);
-  switch (kind_of(file)) {
+  switch (recognise(file)) {
     case FileKind::matrix_market:
       return read_matrix_market(std::move(file), duplicates);
     case FileKind::harwell_boeing:
@@ -47,8 +51,7 @@ Csr<double> read_matrix(const std::filesystem::path& path, Duplicates duplicates
     case FileKind::container:
       break;
   }
-  throw Error(ErrorCode::bad_input,
-              fmt::format("{}: a compressed matrix where a text file is expected", file.name()));
+  refuse(file, "a tansolve container where a text file is expected; 'tansolve decode' makes one");
 }
 
 }  // namespace tansolve

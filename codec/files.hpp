@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tansolve/codec/csr.hpp>
+#include <tansolve/codec/input_file.hpp>
 
 #include <filesystem>
 
@@ -10,9 +11,8 @@ namespace tansolve {
 
 enum class FileKind { matrix_market, harwell_boeing, container };
 
-/// What the file is, from its first bytes (after decompression, if it is gzip data). Throws Error:
-/// io when it cannot be read, bad_input when it is none of these.
-FileKind recognise(const std::filesystem::path& path);
+/// What the file is, from its first bytes. Throws Error bad_input when it is none of these.
+FileKind recognise(const InputFile& file);
 
 /// Reads a matrix from a text file of either kind. Throws Error as read_matrix_market and
 /// read_harwell_boeing do; a container is bad_input.

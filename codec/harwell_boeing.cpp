@@ -267,6 +267,9 @@ HarwellBoeing Reader::read(Duplicates duplicates) {
           fmt::format("the diagonal of a skew-symmetric matrix must be zero, found a {} in "
                       "row {}",
                       entries.value(k), entries.rows[k] + 1));
+  if (symmetry != Symmetry::general)
+    if (const std::int64_t k = first_mirrored(entries); k < entries.count)
+      fail_at_line(name_, index_line(k), mirrored_text(entries, k));
   HarwellBoeing result;
   if (header_.has_rhs)
     result.rhs = read_rhs();

@@ -3,6 +3,7 @@
 // signal.
 #include <tansolve/codec/error.hpp>
 #include <tansolve/codec/input_file.hpp>
+#include <tansolve/codec/resolved_path.hpp>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -21,6 +22,7 @@ namespace {
 
 constexpr std::size_t block_bytes = std::size_t{1} << 18;
 constexpr std::size_t piece_bytes = std::size_t{1} << 30;  // zlib and read count in 31 bits
+constexpr std::size_t step_bytes = std::size_t{1} << 24;   // between two calls of progress
 constexpr char gzip_magic[] = {'\x1f', '\x8b'};
 
 struct Descriptor {
@@ -47,17 +49,28 @@ class Inflater {
   throw Error(ErrorCode::io, fmt::format("cannot read {}: {}", name, std::strerror(error)));
 }
 
+void report(const Progress& progress, std::size_t done, std::size_t expected) {
+  if (progress && expected > 0)  // a file may grow while it is read
+    progress(std::min(1.0, static_cast<double>(done) / static_cast<double>(expected)));
+}
+
 }  // namespace
 
-InputFile::InputFile(const std::filesystem::path& path, std::size_t limit) : name_(path.string()) {
-  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+InputFile::InputFile(const std::filesystem::path& path, const Progress& progress)
+    : name_(path.string()) {
+  const ResolvedPath source = resolve(path);
+  const Descriptor file{source.descriptor >= 0 ? ::fcntl(source.descriptor, F_DUPFD_CLOEXEC, 0)
+                                               : ::open(source.path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (file.value < 0) fail_read(name_, errno);
+  struct stat status {};
+  const bool regular = ::fstat(file.value, &status) == 0 && S_ISREG(status.st_mode);
+  const std::size_t expected = regular ? static_cast<std::size_t>(status.st_size) : 0;
   std::vector<char> block(block_bytes);
   const std::string_view head(block.data(), read_block(file.value, block.data(), block.size()));
   if (head.starts_with(std::string_view(gzip_magic, sizeof gzip_magic)))
-    read_gzip(file.value, head, limit);
+    read_gzip(file.value, head, expected, progress);
   else
-    read_plain(file.value, head, limit);
+    read_plain(file.value, head, expected, progress);
 }
 
 void InputFile::release() {
@@ -89,25 +102,23 @@ std::size_t InputFile::read_block(int descriptor, char* data, std::size_t bytes)
   return filled;
 }
 
-void InputFile::read_plain(int descriptor, std::string_view head, std::size_t limit) {
-  struct stat status {};
-  std::size_t expected = head.size();  // a pipe does not tell its size
-  if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode))
-    expected = std::max(expected, static_cast<std::size_t>(status.st_size));
-  grow(std::min(expected, limit) + 1);  // one more byte, to meet the end without growing again
-  size_ = std::min(head.size(), limit);
+void InputFile::read_plain(int descriptor, std::string_view head, std::size_t expected,
+                           const Progress& progress) {
+  grow(std::max(expected, head.size()) + 1);  // one more, to meet the end without growing again
+  size_ = head.size();
   std::copy_n(head.data(), size_, data_.get());
-  if (head.size() < block_bytes) return;
-  while (size_ < limit) {
+  for (bool more = size_ == block_bytes; more;) {
     if (size_ == capacity_) grow(2 * capacity_);
-    const std::size_t wanted = std::min(capacity_, limit) - size_;
+    const std::size_t wanted = std::min(capacity_ - size_, step_bytes);
     const std::size_t got = read_block(descriptor, data_.get() + size_, wanted);
     size_ += got;
-    if (got < wanted) return;
+    more = got == wanted;
+    report(progress, size_, expected);
   }
 }
 
-void InputFile::read_gzip(int descriptor, std::string_view head, std::size_t limit) {
+void InputFile::read_gzip(int descriptor, std::string_view head, std::size_t expected,
+                          const Progress& progress) {
   Inflater inflater;
   z_stream& stream = inflater.stream;
   std::vector<char> block(head.begin(), head.end());
@@ -115,7 +126,8 @@ void InputFile::read_gzip(int descriptor, std::string_view head, std::size_t lim
   stream.avail_in = static_cast<uInt>(block.size());
   grow(4 * block_bytes);
   bool inside_member = true;
-  while (size_ < limit) {
+  std::size_t packed = head.size();
+  while (true) {
     if (stream.avail_in == 0) {
       block.resize(block_bytes);
       const std::size_t got = read_block(descriptor, block.data(), block.size());
@@ -125,6 +137,8 @@ void InputFile::read_gzip(int descriptor, std::string_view head, std::size_t lim
                     fmt::format("{}: its gzip data ends too early; the file is truncated", name_));
       stream.next_in = reinterpret_cast<Bytef*>(block.data());
       stream.avail_in = static_cast<uInt>(got);
+      packed += got;
+      report(progress, packed, expected);
     }
     if (!inside_member && *stream.next_in == 0) {  // padding, as tapes and block devices leave it
       ++stream.next_in;
@@ -133,7 +147,7 @@ void InputFile::read_gzip(int descriptor, std::string_view head, std::size_t lim
     }
     inside_member = true;
     if (size_ == capacity_) grow(2 * capacity_);
-    const std::size_t room = std::min({capacity_ - size_, limit - size_, piece_bytes});
+    const std::size_t room = std::min(capacity_ - size_, piece_bytes);
     stream.next_out = reinterpret_cast<Bytef*>(data_.get() + size_);
     stream.avail_out = static_cast<uInt>(room);
     const int result = inflate(&stream, Z_NO_FLUSH);

@@ -2,25 +2,25 @@
 // A whole file in memory, decompressed where it is gzip data.
 #pragma once
 
+#include <tansolve/codec/parallel.hpp>
+
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
 
 namespace tansolve {
 
-/// The bytes of a file or pipe, read once. Gzip data (of any number of members) is recognised by
-/// its first two bytes, whatever the name, and decompressed. Throws Error: io when the file cannot
-/// be read, bad_input when the gzip data is damaged or ends too early.
+/// The bytes of a file, a pipe or an open descriptor (/dev/stdin, from where it stands), read once.
+/// Gzip data (of any number of members) is recognised by its first two bytes, whatever the name,
+/// and decompressed. Throws Error: io when the file cannot be read, bad_input when the gzip data is
+/// damaged or ends too early.
 class InputFile {
  public:
-  /// Reads at most `limit` bytes (counted after decompression); what lies behind them is not looked
-  /// at.
-  explicit InputFile(const std::filesystem::path& path,
-                     std::size_t limit = std::numeric_limits<std::size_t>::max());
+  /// `progress` is called where the size is known beforehand, so not for a pipe.
+  explicit InputFile(const std::filesystem::path& path, const Progress& progress = {});
 
   const std::string& name() const { return name_; }
   std::string_view text() const { return {data_.get(), size_}; }
@@ -34,8 +34,10 @@ class InputFile {
   };
 
   void grow(std::size_t capacity);
-  void read_plain(int descriptor, std::string_view head, std::size_t limit);
-  void read_gzip(int descriptor, std::string_view head, std::size_t limit);
+  void read_plain(int descriptor, std::string_view head, std::size_t expected,
+                  const Progress& progress);
+  void read_gzip(int descriptor, std::string_view head, std::size_t expected,
+                 const Progress& progress);
   std::size_t read_block(int descriptor, char* data, std::size_t bytes) const;
 
   std::string name_;

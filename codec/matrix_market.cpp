@@ -14,6 +14,13 @@ namespace {
 
 constexpr std::string_view banner = "%%matrixmarket";
 
+/// Some editors put one before UTF-8.
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view mark = "\xef\xbb\xbf";
+  if (text.starts_with(mark)) text.remove_prefix(mark.size());
+  return text;
+}
+
 void parse_banner(const std::string& name, std::string_view line, MatrixMarketHeader& header) {
   const std::string lower = lower_case(line);
   const auto words = split(lower);
@@ -107,12 +114,13 @@ void locate_array_values(const MatrixMarketHeader& header, bool keep_zeros, Entr
 }  // namespace
 
 bool is_matrix_market(std::string_view text) {
+  text = without_byte_order_mark(text);
   return lower_case(text.substr(0, banner.size())) == banner;
 }
 
 MatrixMarketHeader parse_matrix_market_header(const std::string& name, std::string_view text) {
   MatrixMarketHeader header{};
-  Lines lines(text);
+  Lines lines(without_byte_order_mark(text));
   if (!lines.next()) fail_at_line(name, 1, "the file is empty; expected \"%%MatrixMarket matrix\"");
   parse_banner(name, lines.line(), header);
   while (lines.next()) {
@@ -131,10 +139,10 @@ Csr<double> read_matrix_market(const std::filesystem::path& path, Duplicates dup
   return read_matrix_market(InputFile(path), duplicates);
 }
 
-Csr<double> read_matrix_market(InputFile file, Duplicates duplicates) {
+Csr<double> read_matrix_market(InputFile file, Duplicates duplicates, const Progress& progress) {
   return detail::reporting_memory(file.name(), [&] {
     const auto header = detail::parse_matrix_market_header(file.name(), file.text());
-    auto entries = detail::parse_matrix_market_entries(file.name(), header);
+    auto entries = detail::parse_matrix_market_entries(file.name(), header, progress);
     if (!header.coordinate) detail::locate_array_values(header, false, entries);
     if (duplicates == Duplicates::sum) file.release();
 

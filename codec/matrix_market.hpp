@@ -14,10 +14,10 @@ namespace tansolve {
 /// Exchange Formats", NISTIR 5935, 1996), plain or gzip-compressed: coordinate and array; real,
 /// double, integer and pattern (whose values are 1); general, symmetric, skew-symmetric and
 /// hermitian (of real values: symmetric). Beyond the standard: comments and blank lines anywhere,
-/// lines that end with CR, D exponents.
+/// lines that end with CR, D exponents, a byte order mark of UTF-8.
 ///
-/// - The triangle that is not stored is filled in. An entry of a symmetric file may lie in either
-///   triangle; when it lies in both, (i, j) and (j, i) are duplicates of each other.
+/// - The triangle that is not stored is filled in. Beyond the standard, an entry of a symmetric
+///   file may lie in either triangle; but (i, j) and (j, i) are not both taken.
 /// - Duplicates are summed in the order of the file, or refused.
 /// - Explicit zeros of a coordinate file are kept; zeros of an array file are dropped.
 /// - Values are rounded correctly; integers beyond 2^53 to the nearest double.
@@ -29,8 +29,9 @@ namespace tansolve {
 /// beside its matrix.
 Csr<double> read_matrix_market(const std::filesystem::path& path,
                                Duplicates duplicates = Duplicates::sum);
-/// The same of a file that was read already; takes its text.
-Csr<double> read_matrix_market(InputFile file, Duplicates duplicates = Duplicates::sum);
+/// The same of a file that was read already; takes its text. `progress` follows the parsing.
+Csr<double> read_matrix_market(InputFile file, Duplicates duplicates = Duplicates::sum,
+                               const Progress& progress = {});
 
 /// Reads a Matrix Market file of either format as a dense matrix of at most 2^31 - 1 values;
 /// duplicates are summed. Errors as above.

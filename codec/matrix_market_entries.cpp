@@ -133,11 +133,13 @@ void compact(const std::vector<Chunk>& chunks, Entries& entries) {
 
 }  // namespace
 
-Entries parse_matrix_market_entries(const std::string& name, const MatrixMarketHeader& header) {
+Entries parse_matrix_market_entries(const std::string& name, const MatrixMarketHeader& header,
+                                    const Progress& progress) {
   std::vector<Chunk> chunks = cut(header.body);
   const auto size = static_cast<std::ptrdiff_t>(chunks.size());
-#pragma omp parallel for schedule(dynamic) if (size > 1)
-  for (std::ptrdiff_t c = 0; c < size; ++c) chunks[c].lines = count_lines(chunks[c].text);
+  const int threads = size > 1 ? 0 : 1;
+  parallel_tasks(threads, size,
+                 [&](std::int64_t c) { chunks[c].lines = count_lines(chunks[c].text); });
   std::int64_t lines = 0;
   for (Chunk& chunk : chunks) {
     chunk.first = lines;
@@ -145,8 +147,8 @@ Entries parse_matrix_market_entries(const std::string& name, const MatrixMarketH
   }
 
   Entries entries(lines, !header.pattern);
-#pragma omp parallel for schedule(dynamic) if (size > 1)
-  for (std::ptrdiff_t c = 0; c < size; ++c) parse_chunk(header, chunks[c], entries);
+  parallel_tasks(
+      threads, size, [&](std::int64_t c) { parse_chunk(header, chunks[c], entries); }, progress);
   for (const Chunk& chunk : chunks)
     if (chunk.fault != Fault::none) fail(name, header, chunk);
 
@@ -159,6 +161,9 @@ Entries parse_matrix_market_entries(const std::string& name, const MatrixMarketH
     fail_at_line(name, line_of_entry(header, header.entries),
                  fmt::format("more than the {} entries that line {} announces", header.entries,
                              header.size_line));
+  if (header.coordinate && header.symmetry != Symmetry::general)
+    if (const std::int64_t k = first_mirrored(entries); k < entries.count)
+      fail_at_line(name, line_of_entry(header, k), mirrored_text(entries, k));
   return entries;
 }
 

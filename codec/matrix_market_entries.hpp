@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tansolve/codec/entries.hpp>
+#include <tansolve/codec/parallel.hpp>
 
 #include <cstdint>
 #include <string>
@@ -27,9 +28,11 @@ bool is_matrix_market(std::string_view text);
 MatrixMarketHeader parse_matrix_market_header(const std::string& name, std::string_view text);
 
 /// The entries of a coordinate file, or the values of an array file, whose rows and cols are left
-/// unset. Throws Error naming `name` and the first line that is wrong. Memory is bounded by the
+/// unset. Throws Error naming `name` and the first line that is wrong: also one whose entry mirrors
+/// an earlier one of a file that stores a triangle. Memory is bounded by the
 /// lines that there are, not by what the header promises.
-Entries parse_matrix_market_entries(const std::string& name, const MatrixMarketHeader& header);
+Entries parse_matrix_market_entries(const std::string& name, const MatrixMarketHeader& header,
+                                    const Progress& progress = {});
 
 /// The number of the line that holds entry k.
 std::int64_t line_of_entry(const MatrixMarketHeader& header, std::int64_t k);

@@ -2,6 +2,7 @@
 // Buffered writing under a temporary name, through POSIX calls whose every result is checked.
 #include <tansolve/codec/error.hpp>
 #include <tansolve/codec/output_file.hpp>
+#include <tansolve/codec/resolved_path.hpp>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -9,29 +10,80 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <utility>
 
 namespace tansolve {
+
+/// The name of a temporary. It is never freed, so that a signal handler may read it at any time.
+struct detail::UnfinishedFile {
+  enum State { unused, changing, present };
+  std::atomic<State> state = unused;
+  char name[PATH_MAX];
+};
+
 namespace {
+
+using detail::UnfinishedFile;
+static_assert(std::atomic<UnfinishedFile::State>::is_always_lock_free);
+std::array<UnfinishedFile, 16> unfinished_files;
 
 namespace fs = std::filesystem;
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
 constexpr std::size_t piece_bytes = std::size_t{1} << 30;  // gzwrite and write count in 31 bits
 
+/// Null where all are taken or the name is too long.
+UnfinishedFile* remember(const std::string& name) {
+  if (name.size() >= PATH_MAX) return nullptr;
+  for (UnfinishedFile& file : unfinished_files) {
+    auto expected = UnfinishedFile::unused;
+    if (!file.state.compare_exchange_strong(expected, UnfinishedFile::changing)) continue;
+    std::memcpy(file.name, name.c_str(), name.size() + 1);
+    file.state = UnfinishedFile::present;
+    return &file;
+  }
+  return nullptr;
+}
+
+[[noreturn]] void fail_write(const fs::path& path, const char* reason) {
+  throw Error(ErrorCode::io, fmt::format("cannot write {}: {}", path.string(), reason));
+}
+
+/// So that the new name outlives a loss of power. A folder that may not be read, and file systems
+/// that cannot do this, are left as they are.
+int sync_folder(const fs::path& file) {
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return 0;
+  const int error = ::fsync(descriptor) == 0 || errno == EINVAL ? 0 : errno;
+  ::close(descriptor);
+  return error;
+}
+
 }  // namespace
 
-OutputFile::OutputFile(fs::path path, bool gzip) : path_(std::move(path)), target_(path_) {
+void remove_unfinished_files() noexcept {
+  for (const UnfinishedFile& file : unfinished_files)
+    if (file.state == UnfinishedFile::present) ::unlink(file.name);
+}
+
+OutputFile::OutputFile(fs::path path, bool gzip) : path_(std::move(path)) {
+  const ResolvedPath destination = resolve(path_);
+  target_ = destination.path;
   std::error_code ignored;
-  const fs::file_status status = fs::status(path_, ignored);
-  if (fs::exists(status) && !fs::is_regular_file(status)) {
-    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  const fs::file_status status = fs::status(target_, ignored);
+  if (destination.descriptor >= 0) {
+    descriptor_ = ::fcntl(destination.descriptor, F_DUPFD_CLOEXEC, 0);
+    if (descriptor_ < 0) fail(errno);
+  } else if (fs::exists(status) && !fs::is_regular_file(status)) {
+    descriptor_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor_ < 0) fail(errno);
   } else {
-    if (fs::exists(status)) target_ = fs::canonical(path_, ignored);
     create_temporary();
   }
   if (gzip) {
@@ -41,7 +93,7 @@ OutputFile::OutputFile(fs::path path, bool gzip) : path_(std::move(path)), targe
       const int error = errno;
       if (duplicate >= 0) ::close(duplicate);
       ::close(descriptor_);
-      if (!temporary_.empty()) ::unlink(temporary_.c_str());
+      remove_temporary();
       fail(error);
     }
   }
@@ -49,20 +101,34 @@ OutputFile::OutputFile(fs::path path, bool gzip) : path_(std::move(path)), targe
 
 OutputFile::~OutputFile() {
   if (gzip_ != nullptr) gzclose(gzip_);
-  if (descriptor_ >= 0) {
-    ::close(descriptor_);
-    if (!temporary_.empty()) ::unlink(temporary_.c_str());
-  }
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
+  remove_temporary();
 }
 
 void OutputFile::create_temporary() {
   static std::atomic<unsigned> serial = 0;
   do {
+    forget_temporary();
     temporary_ = target_;
     temporary_ += fmt::format(".part-{}-{}", ::getpid(), serial++);
+    remembered_ = remember(temporary_.string());  // before it exists: a signal may come between
     descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   } while (descriptor_ < 0 && errno == EEXIST);
-  if (descriptor_ < 0) fail(errno);
+  if (descriptor_ >= 0) return;
+  const int error = errno;
+  forget_temporary();
+  fail(error);
+}
+
+void OutputFile::remove_temporary() {
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  forget_temporary();
+}
+
+void OutputFile::forget_temporary() {
+  temporary_.clear();
+  if (remembered_ != nullptr) std::exchange(remembered_, nullptr)->state = UnfinishedFile::unused;
 }
 
 void OutputFile::write(const void* data, std::size_t bytes) {
@@ -85,9 +151,12 @@ void OutputFile::commit() {
     errno = 0;
     if (gzclose(std::exchange(gzip_, nullptr)) != Z_OK) fail(errno);
   }
-  if (!temporary_.empty() && ::fsync(descriptor_) != 0) fail(errno);
-  if (!temporary_.empty() && ::rename(temporary_.c_str(), target_.c_str()) != 0) fail(errno);
-  temporary_.clear();
+  if (!temporary_.empty()) {
+    if (::fsync(descriptor_) != 0) fail(errno);
+    if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail(errno);
+    forget_temporary();
+    if (const int error = sync_folder(target_); error != 0) fail(error);
+  }
   if (::close(std::exchange(descriptor_, -1)) != 0) fail(errno);
 }
 
@@ -110,8 +179,7 @@ void OutputFile::put(const char* data, std::size_t bytes) {
 }
 
 void OutputFile::fail(int error) const {
-  throw Error(ErrorCode::io, fmt::format("cannot write {}: {}", path_.string(),
-                                         error != 0 ? std::strerror(error) : "compression failed"));
+  fail_write(path_, error != 0 ? std::strerror(error) : "compression failed");
 }
 
 }  // namespace tansolve

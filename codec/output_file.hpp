@@ -10,12 +10,20 @@
 struct gzFile_s;
 
 namespace tansolve {
+namespace detail {
+struct UnfinishedFile;
+}
 
-/// Writes to a temporary name in the folder of `path`; commit() makes it durable and renames it, so
-/// that whoever opens `path` finds the old file or the whole new one. Without commit() the
-/// destructor removes the temporary. A symbolic link is followed. A target that exists and is not a
-/// regular file
-/// (/dev/stdout, a pipe) is written to directly.
+/// Removes what the OutputFiles of this process (16 at a time) have not committed. For the signal
+/// handler of a program that is about to end: async-signal-safe.
+void remove_unfinished_files() noexcept;
+
+/// Writes to a temporary name beside the destination of `path`; commit() makes file and folder
+/// durable and renames it, so that whoever opens `path` finds the old file or the whole new one.
+/// Without commit() the destructor removes the temporary. Symbolic links are followed. A
+/// destination that is an open descriptor
+/// (/dev/stdout, /dev/fd/3) is written to where that stands, one that exists and is not a regular
+/// file (a pipe, a device) directly.
 ///
 /// Every failure of the operating system is Error io, which names `path` and the system's reason;
 /// after one, the file can only be destroyed. Not thread-safe.
@@ -35,13 +43,16 @@ class OutputFile {
 
  private:
   void create_temporary();
+  void remove_temporary();
+  void forget_temporary();
   void flush();
   void put(const char* data, std::size_t bytes);
   [[noreturn]] void fail(int error) const;
 
-  std::filesystem::path path_;       // as the caller named it
-  std::filesystem::path target_;     // with symbolic links resolved
-  std::filesystem::path temporary_;  // empty where the target is written to directly
+  std::filesystem::path path_;                    // as the caller named it
+  std::filesystem::path target_;                  // where it leads
+  std::filesystem::path temporary_;               // empty where the target is written to directly
+  detail::UnfinishedFile* remembered_ = nullptr;  // the temporary, for remove_unfinished_files()
   int descriptor_ = -1;
   gzFile_s* gzip_ = nullptr;  // owns a duplicate of the descriptor
   std::string buffer_;

@@ -43,8 +43,8 @@ void Jacobi<T, B>::invert() {
     throw Error(
         ErrorCode::bad_input,
         fmt::format("jacobi: {} of {} diagonal elements are zero, absent or without a finite "
-                    "inverse, first in row {}: {}",
-                    refused, d.size(), first, d[first]));
+                    "inverse, first in row {} (counting from 1): {}",
+                    refused, d.size(), first + 1, d[first]));
   for (T& element : d) element = 1 / element;
   copy_from_host(this->context(), d, inverse_.span());
 }

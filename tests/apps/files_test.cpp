@@ -78,6 +78,25 @@ TEST_CASE("an unknown part of the plan is refused with the list") {
   CHECK(contains(message("geometry=byte --format csr"), "csr has no plan"));
 }
 
+TEST_CASE("a part of the plan is given once, and no item is empty") {
+  const Shell shell;
+  const auto message = [&](const std::string& plan) {
+    const Outcome run = shell.tansolve("solve gen:poisson5:4 --plan '" + plan + "'");
+    CHECK(run.code == 2);
+    return run.err;
+  };
+  for (const std::string plan : {"", ",", "geometry=byte,", "geometry=byte,,row-ends=aligned"})
+    CHECK(
+        contains(message(plan), "--plan: an item of '" + plan + "' is empty; there are geometry"));
+  for (const std::string plan :
+       {"geometry=byte,geometry=byte", "geometry=byte,symbols=split",
+        "rows-per-lane=1,rows-per-lane=2", "row-ends=aligned,row-ends=crossing"})
+    CHECK(contains(message(plan), "--plan: '" + plan.substr(plan.find(',') + 1) +
+                                      "' comes after another item for the same part"));
+  CHECK(contains(message("rows-per-lane=1025"),
+                 "--plan: 'rows-per-lane=1025' must be an integer from 1 to 1024"));
+}
+
 TEST_CASE("info tells shape, symmetry, entropies, candidates and bytes by part") {
   const Shell shell;
   shell.folder.write("a.mtx",
@@ -220,6 +239,28 @@ TEST_CASE("an output that cannot be written ends with 3 and leaves nothing behin
   CHECK(shell.tansolve("info gen:poisson5:8 --json >/dev/full").code == 3);
 }
 
+TEST_CASE("an error comes after what was said before it") {
+  const Shell shell;
+  shell.folder.write("bad.mtx", "hello\n");
+  const Outcome run = shell.line("\"$P\" bench gen:poisson5:4 bad.mtx --device cpu 2>&1");
+  CHECK(run.code == 3);
+  CHECK(run.out.find("tansolve: bad.mtx") > run.out.find("fixed16"));
+  CHECK(contains(run.out, "fixed16"));
+}
+
+TEST_CASE("too many threads in the environment are not started, and refused ones cost 4") {
+  const Shell shell;
+  const Outcome many = shell.line("OMP_NUM_THREADS=100000 \"$P\" solve gen:poisson7:20 --json");
+  CHECK(many.code == 0);
+  CHECK(many.json()["threads"].get<int>() <= 4096);
+  CHECK(shell.line("OMP_NUM_THREADS=1 \"$P\" solve gen:poisson7:20 --json").json()["threads"] == 1);
+  // No address space has room for such a stack.
+  const Outcome refused =
+      shell.line("OMP_STACKSIZE=1000000G \"$P\" encode gen:poisson7:20 --threads 3 -o a.tans");
+  CHECK(refused.code == 4);
+  CHECK(contains(refused.err, "--threads N starts fewer"));
+}
+
 TEST_CASE("slips on the command line end with 2, a missing device with 4") {
   const Shell shell;
   for (const std::string arguments :
@@ -233,6 +274,27 @@ TEST_CASE("slips on the command line end with 2, a missing device with 4") {
     CHECK_MESSAGE(contains(run.err, "tansolve: "), arguments);
     CHECK_MESSAGE(run.out.empty(), arguments);
   }
+  const auto message = [&](const std::string& arguments) {
+    const Outcome run = shell.tansolve(arguments);
+    CHECK_MESSAGE(run.code == 2, arguments);
+    return run.err;
+  };
+  for (const std::string option : {"--rtol", "--atol", "--time-limit"})
+    for (const std::string value : {"-1", "nan", "inf", "-inf", "1x", "''"}) {
+      const std::string text = message("solve gen:poisson5:4 " + option + " " + value);
+      CHECK_MESSAGE(contains(text, option + ": '" + (value == "''" ? "" : value) +
+                                       "' is not a finite number of at least 0"),
+                    text);
+    }
+  for (const std::string option : {"--seed", "--max-iters", "--threads"})
+    for (const std::string value : {"-5", "1.5", "99999999999999999999", "1e3", "x"}) {
+      const std::string text = message("solve gen:poisson5:4 " + option + " " + value);
+      CHECK_MESSAGE(contains(text, option + ": '" + value + "' is not an integer from 0 to "),
+                    text);
+    }
+  CHECK(contains(message("frobnicate gen:poisson5:4"),
+                 "'frobnicate' is no command; there are solve, encode, decode, info, bench, gen"));
+  CHECK(contains(message(""), "a command is missing; there are solve"));
   const Outcome cuda = shell.tansolve("solve gen:poisson5:4 --device cuda:0");
   CHECK(cuda.code == 4);
   CHECK(contains(cuda.err, "no CUDA backend"));

@@ -53,6 +53,19 @@ double real(const char* field, const char* format) {
 
 }  // namespace
 
+TEST_CASE("a symmetric file that holds both triangles is refused by line") {
+  for (const char* type : {"rsa", "rza"}) {
+    const auto error = error_of([&] {
+      read(file(std::string(type) + "  2 2 2 0", "(4I2)           (10I1)          (2F5.1)",
+                " 1 2 3\n21\n  4.0  5.0\n"));
+    });
+    REQUIRE(error);
+    CHECK(error->code() == ErrorCode::bad_input);
+    CHECK(std::string(error->what()).find("x.hb:6: row 1, column 2 mirrors row 2, column 1") !=
+          std::string::npos);
+  }
+}
+
 TEST_CASE("Fortran formats are understood with counts, groups and scale factors") {
   const auto check = [](const char* text, std::int64_t per_line, char letter, std::int64_t width,
                         std::int64_t decimals, std::int64_t scale) {

@@ -3,10 +3,14 @@
 #include <tansolve/codec/input_file.hpp>
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "support/files.hpp"
 
@@ -30,10 +34,19 @@ TEST_CASE("an input file is its bytes, at sizes around the blocks that it is rea
     const std::string text = random_text(bytes);
     CHECK((InputFile(folder.write("plain", text)).text() == text));
     CHECK((InputFile(folder.write("packed", gzip(text))).text() == text));
-    for (const std::size_t limit : {std::size_t{0}, std::size_t{1000}, bytes}) {
-      CHECK((InputFile(folder / "plain", limit).text() == text.substr(0, limit)));
-      CHECK((InputFile(folder / "packed", limit).text() == text.substr(0, limit)));
-    }
+  }
+}
+
+TEST_CASE("an input file tells how far it has come") {
+  const TemporaryFolder folder;
+  const std::string text = random_text(20 << 20);
+  for (const std::string& content : {text, gzip(text.substr(0, 3 << 20))}) {
+    std::vector<double> told;
+    const InputFile file(folder.write("x", content), [&](double done) { told.push_back(done); });
+    CHECK(told.size() >= 2);
+    CHECK(std::is_sorted(told.begin(), told.end()));
+    CHECK(told.front() < 1);
+    CHECK(told.back() == 1);
   }
 }
 
@@ -91,5 +104,23 @@ TEST_CASE("an input file may be a pipe") {
   REQUIRE(::write(ends[1], text.data(), text.size()) == 50000);
   ::close(ends[1]);
   CHECK((InputFile("/dev/fd/" + std::to_string(ends[0])).text() == text));
+  ::close(ends[0]);
+}
+
+TEST_CASE("an input file that is an open descriptor is read from where that stands") {
+  const TemporaryFolder folder;
+  const int file = ::open(folder.write("x", "before, after").c_str(), O_RDONLY);
+  REQUIRE(::lseek(file, 8, SEEK_SET) == 8);
+  CHECK(InputFile("/dev/fd/" + std::to_string(file)).text() == "after");
+  ::close(file);
+  const auto error = error_of([&] { InputFile("/dev/fd/" + std::to_string(file)); });
+  REQUIRE(error);
+  CHECK(std::string(error->what()).ends_with("Bad file descriptor"));
+
+  int ends[2];  // as some remote shells hand over their input
+  REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+  REQUIRE(::write(ends[1], "through a socket", 16) == 16);
+  ::close(ends[1]);
+  CHECK(InputFile("/dev/fd/" + std::to_string(ends[0])).text() == "through a socket");
   ::close(ends[0]);
 }

@@ -2,16 +2,35 @@
 // Files appear whole or not at all, and every failure to write is reported.
 #include <tansolve/codec/input_file.hpp>
 #include <tansolve/codec/output_file.hpp>
+#include <tansolve/codec/resolved_path.hpp>
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <string>
+#include <vector>
 
 #include "support/files.hpp"
 
 using namespace tansolve;
 using namespace tansolve::test;
+
+namespace {
+
+std::vector<bool> synced_folders;  // of each fsync: whether it was of a folder
+
+}  // namespace
+
+/// Takes the place of the C library's, and remembers.
+extern "C" int fsync(int descriptor) {
+  struct stat status {};
+  ::fstat(descriptor, &status);
+  synced_folders.push_back(S_ISDIR(status.st_mode));
+  return static_cast<int>(::syscall(SYS_fsync, descriptor));
+}
 
 namespace {
 
@@ -54,6 +73,72 @@ TEST_CASE("an output file replaces an old one, and what a symbolic link names") 
   file.commit();
   CHECK(std::filesystem::is_symlink(folder / "link"));
   CHECK(read_bytes(folder / "x") == "new");
+}
+
+TEST_CASE("an output file appears where a dangling symbolic link points, and a cycle is refused") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "sub");
+  std::filesystem::create_symlink("sub/second", folder / "first");
+  std::filesystem::create_symlink("x", folder / "sub/second");
+  OutputFile file(folder / "first");
+  file.write("new");
+  file.commit();
+  CHECK(std::filesystem::is_symlink(folder / "first"));
+  CHECK(std::filesystem::is_symlink(folder / "sub/second"));
+  CHECK(read_bytes(folder / "sub/x") == "new");
+
+  std::filesystem::create_symlink("b", folder / "a");
+  std::filesystem::create_symlink("a", folder / "b");
+  const auto error = error_of([&] { OutputFile(folder / "a"); });
+  REQUIRE(error);
+  CHECK(error->code() == ErrorCode::io);
+  CHECK(std::filesystem::is_symlink(folder / "a"));
+}
+
+TEST_CASE("an open descriptor is written to where it stands, also when it is a regular file") {
+  const TemporaryFolder folder;
+  folder.write("x", "before ");
+  const int descriptor = ::open((folder / "x").c_str(), O_WRONLY | O_APPEND);
+  std::filesystem::create_symlink("/dev/fd/" + std::to_string(descriptor), folder / "link");
+  for (const std::string& name :
+       {"/dev/fd/" + std::to_string(descriptor), "/proc/self/fd/" + std::to_string(descriptor),
+        (folder / "link").string()}) {
+    OutputFile file(name);
+    file.write("more ");
+    file.commit();
+    CHECK(resolve(name).descriptor == descriptor);
+  }
+  REQUIRE(::write(descriptor, "after", 5) == 5);
+  CHECK(read_bytes(folder / "x") == "before more more more after");
+  CHECK(count_files(folder) == 2);
+  ::close(descriptor);
+  const auto error = error_of([&] { OutputFile file("/dev/fd/" + std::to_string(descriptor)); });
+  REQUIRE(error);
+  CHECK(std::string(error->what()).ends_with("Bad file descriptor"));
+  CHECK(resolve("/dev/stdout").descriptor == 1);
+  CHECK(resolve(folder / "x").descriptor == -1);
+  CHECK(resolve(folder / "1").descriptor == -1);
+}
+
+TEST_CASE("a commit flushes the file, then the folder that has its new name") {
+  const TemporaryFolder folder;
+  OutputFile file(folder / "x");
+  file.write("abc");
+  synced_folders.clear();
+  file.commit();
+  CHECK(synced_folders == std::vector{false, true});
+}
+
+TEST_CASE("unfinished files can be removed, and only those") {
+  const TemporaryFolder folder;
+  OutputFile done(folder / "done");
+  done.commit();
+  OutputFile first(folder / "first"), second(folder / "second", true);
+  first.write(std::string(3 << 20, 'n'));
+  CHECK(count_files(folder) == 3);
+  remove_unfinished_files();
+  CHECK(count_files(folder) == 1);
+  CHECK(std::filesystem::exists(folder / "done"));
 }
 
 TEST_CASE("an output file keeps the order of small and large pieces, plain and compressed") {

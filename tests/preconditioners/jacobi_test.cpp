@@ -62,14 +62,14 @@ TEST_CASE_TEMPLATE("jacobi refuses a diagonal without an inverse, with count and
   };
   CHECK(message([&] { Jacobi<T, B>(context, a); }) ==
         "jacobi: 3 of 4 diagonal elements are zero, absent or without a finite inverse, first in "
-        "row 1: 0");
+        "row 2 (counting from 1): 0");
   for (const T bad :
        {T(0), T(-0.0), Limits::quiet_NaN(), Limits::infinity(), Limits::denorm_min()}) {
     const auto d = upload<T>(context, {1, 2, bad});
     CHECK(
         message([&] { Jacobi<T, B>(context, d); })
             .find("jacobi: 1 of 3 diagonal elements are zero, absent or without a finite inverse, "
-                  "first in row 2: ") == 0);
+                  "first in row 3 (counting from 1): ") == 0);
   }
 }
 

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Counts what is not finite and finds the first by rows.
+#include "finite.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <mutex>
+#include <tuple>
+
+namespace tansolve::app {
+namespace {
+
+template <class T>
+class NotFinite {
+ public:
+  void look(std::int64_t row, std::int64_t column, T value) {
+    if (std::isfinite(value)) return;
+    const std::lock_guard lock(mutex_);
+    if (count_++ > 0 && std::tie(row_, column_) <= std::tie(row, column)) return;
+    row_ = row;
+    column_ = column;
+    value_ = value;
+  }
+  std::string text(std::int64_t entries) const {
+    if (count_ == 0) return {};
+    return fmt::format(
+        "{} of {} entries are not finite, first row {}, column {} (counting from 1): {}", count_,
+        entries, row_ + 1, column_ + 1, value_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::int64_t count_ = 0, row_ = 0, column_ = 0;
+  T value_ = 0;
+};
+
+template <class T>
+bool all_finite(const std::vector<T>& values) {
+  return std::ranges::all_of(values, [](T value) { return std::isfinite(value); });
+}
+
+}  // namespace
+
+template <class T>
+std::string not_finite_entries(const Csr<T>& matrix) {
+  NotFinite<T> found;
+  for (std::int64_t i = 0; i < matrix.rows(); ++i)
+    for (std::int64_t k = matrix.offsets()[i]; k < matrix.offsets()[i + 1]; ++k)
+      found.look(i, matrix.columns()[k], matrix.values()[k]);
+  return found.text(matrix.nnz());
+}
+
+template <class T>
+std::string not_finite_entries(const CompressedMatrix<T>& matrix, int threads) {
+  const bool told = std::ranges::all_of(matrix.parts().tables, [](const SymbolTable<T>& table) {
+    return table.code.escape == CodingTable::no_escape && all_finite(table.values);
+  });
+  if (told) return {};
+  NotFinite<T> found;
+  matrix.for_each_nonzero([&](std::int64_t row, std::uint32_t, std::uint32_t column,
+                              T value) { found.look(row, column, value); },
+                          threads);
+  return found.text(matrix.nnz());
+}
+
+template std::string not_finite_entries(const Csr<double>&);
+template std::string not_finite_entries(const Csr<float>&);
+template std::string not_finite_entries(const CompressedMatrix<double>&, int);
+template std::string not_finite_entries(const CompressedMatrix<float>&, int);
+
+}  // namespace tansolve::app
