@@ -202,7 +202,8 @@ Json bench(const Options& options, const Console& console, Source<T> source) {
 }
 
 ExitCode run(const Options& options) {
-  require_host(options.device);
+  if (choose_gpu(options.device))
+    throw Error(ErrorCode::not_supported, "bench: only --device cpu so far");
   if (options.plan.smallest_fixed)
     throw Error(ErrorCode::invalid_argument,
                 "--plan: bench takes geometry=fixed8, fixed12 or fixed16, not fixed");

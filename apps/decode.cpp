@@ -13,14 +13,14 @@
 namespace tansolve::app {
 namespace {
 
-struct Options {
+struct DecodeOptions {
   InputOptions input;
   bool json = false;
   std::string output;
 };
 
 template <class T>
-ExitCode decode_to_file(const Options& options, const Output& output, Source<T> source) {
+ExitCode decode_to_file(const DecodeOptions& options, const Output& output, Source<T> source) {
   if (!source.is_container())
     throw Error(ErrorCode::bad_input,
                 fmt::format("{}: not a tansolve container, which decode needs", source.name));
@@ -37,7 +37,7 @@ ExitCode decode_to_file(const Options& options, const Output& output, Source<T> 
   return ExitCode::done;
 }
 
-ExitCode run(const Options& options) {
+ExitCode run(const DecodeOptions& options) {
   const Output output = open_output(options.output, options.json);
   return std::visit(
       [&](auto&& source) {
@@ -50,7 +50,7 @@ ExitCode run(const Options& options) {
 
 Command add_decode(CLI::App& program) {
   CLI::App& parser = *program.add_subcommand("decode", "Write a container as Matrix Market");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<DecodeOptions>();
   parser.add_option("F.tans", options->input.matrix, "The container; -: standard input")
       ->required();
   add_output_option(parser, options->output, "The matrix; compressed if it ends in .gz", "M.mtx")

@@ -12,7 +12,7 @@
 namespace tansolve::app {
 namespace {
 
-struct Options {
+struct EncodeOptions {
   InputOptions input;
   PlanOptions plan;
   bool json = false;
@@ -20,7 +20,7 @@ struct Options {
 };
 
 template <class T>
-ExitCode encode_to_file(const Options& options, const Output& output, Source<T> source) {
+ExitCode encode_to_file(const EncodeOptions& options, const Output& output, Source<T> source) {
   const Console& console = output.console;
   const double read_seconds = source.read_seconds;
   source.matrix = take_csr<T>(std::move(source.matrix), options.input.threads);
@@ -37,7 +37,7 @@ ExitCode encode_to_file(const Options& options, const Output& output, Source<T> 
   return ExitCode::done;
 }
 
-ExitCode run(const Options& options) {
+ExitCode run(const EncodeOptions& options) {
   const Output output = open_output(options.output, options.json);
   return std::visit(
       [&](auto&& source) {
@@ -50,7 +50,7 @@ ExitCode run(const Options& options) {
 
 Command add_encode(CLI::App& program) {
   CLI::App& parser = *program.add_subcommand("encode", "Write a matrix as a .tans container");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<EncodeOptions>();
   options->plan.format = Format::dtans;
   add_input_options(parser, options->input);
   add_plan_options(parser, options->plan);

@@ -14,14 +14,14 @@
 namespace tansolve::app {
 namespace {
 
-struct Options {
+struct GenOptions {
   InputOptions input;
   bool list = false;
   bool json = false;
   std::string output;
 };
 
-ExitCode run(Options& options) {
+ExitCode run(GenOptions& options) {
   std::string& spec = options.input.matrix;
   if (options.list) {
     std::fputs(generator_help().c_str(), stdout);
@@ -46,7 +46,7 @@ ExitCode run(Options& options) {
 
 Command add_gen(CLI::App& program) {
   CLI::App& parser = *program.add_subcommand("gen", "Write a generated matrix as Matrix Market");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<GenOptions>();
   parser.add_option("SPEC", options->input.matrix, "NAME:ARGUMENT:...[@SEED]; see --list");
   parser.add_flag("--list", options->list, "Print the generators and their arguments");
   add_output_option(parser, options->output, "The matrix; compressed if it ends in .gz", "M.mtx");

@@ -10,7 +10,7 @@
 namespace tansolve::app {
 namespace {
 
-struct Options {
+struct InfoOptions {
   InputOptions input;
   PlanOptions plan;
   bool json = false;
@@ -115,7 +115,7 @@ void describe_tables(const Console& console, const CompressedMatrix<T>& matrix, 
 }
 
 template <class T>
-ExitCode describe(const Options& options, Source<T> source) {
+ExitCode describe(const InfoOptions& options, Source<T> source) {
   const Console console(options.json);
   const double read_seconds = source.read_seconds;
   const auto matrix = prepare(std::move(source), options.plan, options.input.threads);
@@ -137,7 +137,7 @@ ExitCode describe(const Options& options, Source<T> source) {
   return ExitCode::done;
 }
 
-ExitCode run(const Options& options) {
+ExitCode run(const InfoOptions& options) {
   return std::visit(
       [&](auto&& source) { return describe(options, std::forward<decltype(source)>(source)); },
       load(options.input));
@@ -147,7 +147,7 @@ ExitCode run(const Options& options) {
 
 Command add_info(CLI::App& program) {
   CLI::App& parser = *program.add_subcommand("info", "Say what a matrix is like and encodes to");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<InfoOptions>();
   options->plan.format = Format::dtans;
   add_input_options(parser, options->input);
   add_plan_options(parser, options->plan);

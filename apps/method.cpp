@@ -3,6 +3,7 @@
 #include "method.hpp"
 
 #include <tansolve/codec/error.hpp>
+#include <tansolve/kernels/for_each_backend.hpp>
 #include <tansolve/kernels/vector.hpp>
 #include <tansolve/solvers/look.hpp>
 
@@ -109,9 +110,10 @@ void require_solver(const std::string& name, std::int64_t rows, std::int64_t col
     refuse_asymmetry(fmt::format("{} is not symmetric", name));
 }
 
-template Traits look_at(const std::string&, const LinearOperator<double, Host>&,
-                        std::optional<bool>, std::string);
-template Traits look_at(const std::string&, const LinearOperator<float, Host>&, std::optional<bool>,
-                        std::string);
+#define TANSOLVE_INSTANTIATE(T, B)                                                              \
+  template Traits look_at(const std::string&, const LinearOperator<T, B>&, std::optional<bool>, \
+                          std::string);
+TANSOLVE_FOR_EACH_BACKEND(TANSOLVE_INSTANTIATE)
+#undef TANSOLVE_INSTANTIATE
 
 }  // namespace tansolve::app

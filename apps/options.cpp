@@ -187,7 +187,9 @@ void add_device_options(CLI::App& parser, DeviceOptions& options) {
       })
       ->type_name("auto|cpu|cuda[:I]")
       ->capture_default_str();
-  parser.add_option("--deterministic", "The same bits in every run: always so on the host")
+  parser
+      .add_option("--deterministic",
+                  "The same bits in every run: always so in what runs by default")
       ->check(CLI::IsMember({"on", "off"}, CLI::ignore_case))
       ->type_name("on|off");
 }
@@ -196,13 +198,30 @@ void add_json_option(CLI::App& parser, bool& json) {
   parser.add_flag("--json", json, "One JSON document on stdout, the text for people on stderr");
 }
 
-void require_host(const DeviceOptions& options) {
-  if (options.device.starts_with("cuda"))
+std::optional<int> choose_gpu(const DeviceOptions& options) {
+  if (options.device == "cpu") return {};
+#if TANSOLVE_HAS_CUDA
+  const int count = cuda_device_count();
+  const std::string reason = cuda_unavailable_reason();
+#else
+  const int count = 0;
+  const std::string reason = "this build has no CUDA backend";
+#endif
+  if (options.device == "auto") {
+    complain("device: {}\n", count > 0 ? "cuda:0" : fmt::format("cpu ({})", reason));
+    return count > 0 ? std::optional(0) : std::nullopt;
+  }
+  if (count == 0)
+    throw Error(ErrorCode::device, fmt::format("--device {}: {}; --device cpu runs on the host",
+                                               options.device, reason));
+  if (options.device == "cuda") return 0;
+  int device = 0;
+  const char* end = options.device.data() + options.device.size();
+  const auto [at, error] = std::from_chars(options.device.data() + 5, end, device);
+  if (error != std::errc() || at != end || device >= count)
     throw Error(ErrorCode::device,
-                fmt::format("--device {}: this build has no CUDA backend; --device cpu runs on "
-                            "the host",
-                            options.device));
-  if (options.device == "auto") complain("device: cpu (this build has no CUDA backend)\n");
+                fmt::format("--device {}: there are {}, counted from 0", options.device, count));
+  return device;
 }
 
 }  // namespace tansolve::app

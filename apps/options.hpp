@@ -54,13 +54,13 @@ void add_input_options(CLI::App& parser, InputOptions& options);
 void add_plan_options(CLI::App& parser, PlanOptions& options);
 /// Adds --format.
 void add_format_option(CLI::App& parser, PlanOptions& options);
-/// Adds --device and --deterministic, which the host always is.
+/// Adds --device and --deterministic, which all that runs by default is.
 void add_device_options(CLI::App& parser, DeviceOptions& options);
 void add_json_option(CLI::App& parser, bool& json);
 
-/// Throws Error(device) unless the host may be used, and says on stderr when that was not asked
-/// for.
-void require_host(const DeviceOptions& options);
+/// The GPU to run on, or none for the host; says on stderr where `auto` ends. Throws Error(device)
+/// when a GPU was asked for and there is none.
+std::optional<int> choose_gpu(const DeviceOptions& options);
 
 /// An option whose values have names; `target` is an enumeration, a flag or an optional of one.
 template <class E, class Target>

@@ -26,7 +26,7 @@
 namespace tansolve::app {
 namespace {
 
-struct Options {
+struct SolveCommandOptions {
   InputOptions input;
   PlanOptions plan;
   DeviceOptions device;
@@ -50,7 +50,8 @@ std::unique_ptr<LinearOperator<T, B>> make_operator(Context<B>& context,
 }
 
 template <class T, class B>
-SolveOptions<T, B> solve_options(const Options& options, const LinearOperator<T, B>* M) {
+SolveOptions<T, B> solve_options(const SolveCommandOptions& options,
+                                 const LinearOperator<T, B>* M) {
   SolveOptions<T, B> result{.preconditioner = M, .probe_symmetry = false};
   result.rtol = options.rtol.value_or(result.rtol);
   result.atol = options.atol.value_or(result.atol);
@@ -151,8 +152,9 @@ Look look_at_source(Source<T>& source, Solver solver, int threads) {
 }
 
 template <class T, class B>
-ExitCode solve_on(Context<B>& context, const std::string& device, const Options& options,
-                  const Output& output, const Prepared<T>& matrix, const Look& look) {
+ExitCode solve_on(Context<B>& context, const std::string& device,
+                  const SolveCommandOptions& options, const Output& output,
+                  const Prepared<T>& matrix, const Look& look) {
   const Console& console = output.console;
   const auto A = make_operator(context, matrix);
   const Traits traits = look_at(matrix.name, *A, look.symmetric, look.not_finite);
@@ -190,7 +192,7 @@ ExitCode solve_on(Context<B>& context, const std::string& device, const Options&
   about["symmetric"] = look.symmetric ? Json(*look.symmetric) : Json();
   console.document({{"matrix", about},
                     {"device", device},
-                    {"threads", context.threads()},
+                    {"threads", Context<Host>(options.input.threads).threads()},
                     {"precision", sizeof(T) == 8 ? "f64" : "f32"},
                     {"plan", plan_json(matrix)},
                     {"storage", storage_json(matrix)},
@@ -201,20 +203,26 @@ ExitCode solve_on(Context<B>& context, const std::string& device, const Options&
   return report.converged() ? ExitCode::done : ExitCode::not_converged;
 }
 
-ExitCode run(const Options& options) {
+ExitCode run(const SolveCommandOptions& options) {
   const Output output = open_output(options.output, options.json);
-  require_host(options.device);
+  const std::optional<int> gpu = choose_gpu(options.device);
   return std::visit(
       [&]<class T>(Source<T> source) {
         const Look look = look_at_source(source, options.solver, options.input.threads);
         const auto matrix = prepare(std::move(source), options.plan, options.input.threads);
+#if TANSOLVE_HAS_CUDA
+        if (gpu) {
+          Context<Cuda> context(*gpu);
+          return solve_on(context, context.properties().name, options, output, matrix, look);
+        }
+#endif
         Context<Host> context(options.input.threads);
         return solve_on(context, "cpu", options, output, matrix, look);
       },
       load(options.input));
 }
 
-void add_stopping_options(CLI::App& parser, Options& options) {
+void add_stopping_options(CLI::App& parser, SolveCommandOptions& options) {
   parser
       .add_option("--rtol", options.rtol,
                   "Converged: ||b - A x|| <= max(rtol ||b||, atol); 1e-8, in f32 1e-5")
@@ -232,7 +240,7 @@ void add_stopping_options(CLI::App& parser, Options& options) {
 
 Command add_solve(CLI::App& program) {
   CLI::App& parser = *program.add_subcommand("solve", "Solve A x = b");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SolveCommandOptions>();
   add_input_options(parser, options->input);
   add_plan_options(parser, options->plan);
   add_format_option(parser, options->plan);

@@ -4,6 +4,7 @@
 
 #include <tansolve/codec/error.hpp>
 #include <tansolve/codec/matrix_market.hpp>
+#include <tansolve/kernels/for_each_backend.hpp>
 
 #include <cmath>
 #include <random>
@@ -123,11 +124,15 @@ double verified_residual(const Prepared<T>& A, const std::vector<T>& b, const st
   return largest * std::sqrt(sum);
 }
 
-#define TANSOLVE_INSTANTIATE(T)                                                            \
+#define TANSOLVE_INSTANTIATE(T, B)                                                         \
   template std::vector<T> right_hand_side(const std::string&, std::uint64_t, const Dense&, \
-                                          const LinearOperator<T, Host>&);                 \
-  template std::vector<T> initial_guess(const std::string&, std::int64_t);                 \
-  template double verified_residual(const Prepared<T>&, const std::vector<T>&,             \
+                                          const LinearOperator<T, B>&);
+TANSOLVE_FOR_EACH_BACKEND(TANSOLVE_INSTANTIATE)
+#undef TANSOLVE_INSTANTIATE
+
+#define TANSOLVE_INSTANTIATE(T)                                                \
+  template std::vector<T> initial_guess(const std::string&, std::int64_t);     \
+  template double verified_residual(const Prepared<T>&, const std::vector<T>&, \
                                     const std::vector<T>&);
 TANSOLVE_INSTANTIATE(double)
 TANSOLVE_INSTANTIATE(float)
