@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tansolve bench: products with compressed matrices against Eigen's and our own with CSR.
+// tansolve bench: products with compressed matrices against those of the standard formats: of
+// cuSPARSE on a GPU, else of Eigen, and our own with CSR.
+#include "bench.hpp"
+
 #include "commands.hpp"
-#include "prepare.hpp"
 
 #include <tansolve/codec/compress.hpp>
-#include <tansolve/codec/eigen.hpp>
 #include <tansolve/codec/error.hpp>
 #include <tansolve/kernels/compressed_operator.hpp>
 #include <tansolve/kernels/csr_operator.hpp>
-
-#include <Eigen/SparseCore>
 
 #include <algorithm>
 #include <cmath>
@@ -19,31 +18,38 @@
 #include <utility>
 
 namespace tansolve::app {
+
+template <class T>
+std::vector<T> bench_vector(std::int64_t size, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<T> x(size);
+  for (T& element : x) element = static_cast<T>(static_cast<double>(random() >> 11) * 0x1p-52 - 1);
+  return x;
+}
+
+template std::vector<double> bench_vector(std::int64_t, std::uint64_t);
+template std::vector<float> bench_vector(std::int64_t, std::uint64_t);
+
+double median(std::vector<double>& numbers) {
+  const auto middle = numbers.begin() + std::ssize(numbers) / 2;
+  std::ranges::nth_element(numbers, middle);
+  return *middle;
+}
+
 namespace {
 
-constexpr int warm_ups = 3, repetitions = 15;
-constexpr int all_rows_per_lane[] = {1, 2, 4, 8, 16};
+constexpr int host_rows_per_lane[] = {1, 2, 4, 8, 16};
 
-struct Options {
-  std::vector<std::string> matrices;
-  InputOptions input;
-  PlanOptions plan;
-  DeviceOptions device;
-  bool json = false;
-};
-
-struct Timing {
+struct HostTiming {
   double seconds = 0;  ///< median of the repetitions
   double error = 0;    ///< max over i of |y_i - (A x)_i| / (|A| |x|)_i
 };
 
 /// A product's operands, and its result in double by plain loops.
 template <class T>
-struct Problem {
-  explicit Problem(const Csr<T>& A, std::uint64_t seed) : x(A.cols()), y(A.rows()) {
-    std::mt19937_64 random(seed);
-    for (T& element : x)
-      element = static_cast<T>(static_cast<double>(random() >> 11) * 0x1p-52 - 1);
+struct HostProblem {
+  HostProblem(const Csr<T>& A, std::uint64_t seed)
+      : x(bench_vector<T>(A.cols(), seed)), y(A.rows()) {
     for (std::int64_t i = 0; i < A.rows(); ++i) {
       double sum = 0, magnitude = 0;
       for (std::int64_t k = A.offsets()[i]; k < A.offsets()[i + 1]; ++k) {
@@ -58,16 +64,15 @@ struct Problem {
 
   /// y is poisoned before each product, so that an element left out shows in the error.
   template <class Product>
-  Timing time(const Product& product) {
+  HostTiming time(const Product& product) {
     std::vector<double> seconds;
-    for (int i = 0; i < warm_ups + repetitions; ++i) {
+    for (int i = 0; i < bench_warm_ups + bench_repetitions; ++i) {
       std::ranges::fill(y, std::numeric_limits<T>::quiet_NaN());
       const Stopwatch stopwatch;
       product();
-      if (i >= warm_ups) seconds.push_back(stopwatch.seconds());
+      if (i >= bench_warm_ups) seconds.push_back(stopwatch.seconds());
     }
-    std::ranges::nth_element(seconds, seconds.begin() + repetitions / 2);
-    Timing timing{.seconds = seconds[repetitions / 2]};
+    HostTiming timing{.seconds = median(seconds)};
     for (std::size_t i = 0; i < y.size(); ++i) {
       const double error = std::abs(y[i] - expected[i]);
       if (error == 0) continue;
@@ -82,39 +87,29 @@ struct Problem {
 };
 
 template <class T>
-Timing time_operator(const LinearOperator<T, Host>& A, Problem<T>& problem) {
+HostTiming time_operator(const LinearOperator<T, Host>& A, HostProblem<T>& problem) {
   return problem.time([&] {
     A.apply({problem.x.data(), std::ssize(problem.x)}, {problem.y.data(), std::ssize(problem.y)});
   });
 }
 
-template <class T>
-Timing time_eigen(const Csr<T>& matrix, int threads, Problem<T>& problem) {
-  using Column = Eigen::Matrix<T, Eigen::Dynamic, 1>;
-  Eigen::setNbThreads(threads);
-  const auto A = to_eigen<Eigen::SparseMatrix<T, Eigen::RowMajor, int>>(matrix);
-  const Eigen::Map<const Column> x(problem.x.data(), matrix.cols());
-  Eigen::Map<Column> y(problem.y.data(), matrix.rows());
-  return problem.time([&] { y.noalias() = A * x; });
-}
-
 /// Rows of the table and of the document, one a format.
-class Table {
+class HostTable {
  public:
-  Table(const Console& console, std::int64_t nnz) : console_(&console), nnz_(nnz) {
+  HostTable(const Console& console, std::int64_t nnz) : console_(&console), nnz_(nnz) {
     console.say("{:>8} {:>4} {:>9} {:>8} {:>11} {:>9} {:>7} {:>9}\n", "format", "R", "row ends",
                 "B/nnz", "encode", "product", "Eigen", "error");
     console.say("{:>8} {:>4} {:>9} {:>8} {:>11} {:>9} {:>7} {:>9}\n", "", "", "", "", "Mnnz/s",
                 "Gnnz/s", "= 1", "");
   }
 
-  void add(const char* format, std::int64_t bytes, const Timing& timing) {
+  void add(const char* format, std::int64_t bytes, const HostTiming& timing) {
     if (eigen_ == 0) eigen_ = timing.seconds;
     rows_.push_back(figures(format, bytes, timing));
     say(rows_.back(), "", "", 0);
   }
   /// Returns the row, to be said or not.
-  Json add(const Plan& plan, std::int64_t bytes, double encode_seconds, const Timing& timing) {
+  Json add(const Plan& plan, std::int64_t bytes, double encode_seconds, const HostTiming& timing) {
     Json row = figures(traits(plan.coding).name, bytes, timing);
     row["rows_per_lane"] = plan.rows_per_lane;
     row["row_ends"] = row_ends_name(plan.row_ends);
@@ -129,7 +124,7 @@ class Table {
   const Json& rows() const { return rows_; }
 
  private:
-  Json figures(std::string_view format, std::int64_t bytes, const Timing& timing) const {
+  Json figures(std::string_view format, std::int64_t bytes, const HostTiming& timing) const {
     const auto nnz = static_cast<double>(nnz_);
     return {{"format", format},
             {"bytes_per_nnz", static_cast<double>(bytes) / nnz},
@@ -157,10 +152,10 @@ class Table {
 /// Measures a coding with each R; says R = 1 and the fastest.
 template <class T>
 void bench_coding(Context<Host>& context, const Csr<T>& matrix, PlanRequest request,
-                  Problem<T>& problem, Table& table) {
+                  HostProblem<T>& problem, HostTable& table) {
   const std::optional<int> forced = request.rows_per_lane;
   Json first, fastest;
-  for (const int rows_per_lane : all_rows_per_lane) {
+  for (const int rows_per_lane : host_rows_per_lane) {
     request.rows_per_lane = forced.value_or(rows_per_lane);
     const Stopwatch stopwatch;
     const auto compressed = compress(matrix, {.plan = request, .threads = context.threads()});
@@ -177,16 +172,18 @@ void bench_coding(Context<Host>& context, const Csr<T>& matrix, PlanRequest requ
 }
 
 template <class T>
-Json bench(const Options& options, const Console& console, Source<T> source) {
+Json bench_on_host(const BenchOptions& options, const Console& console, Source<T> source) {
   const std::string name = source.name;
   const Csr<T> matrix = take_csr<T>(std::move(source.matrix), options.input.threads);
   Context<Host> context(options.input.threads);
-  Problem<T> problem(matrix, options.input.seed);
+  HostProblem<T> problem(matrix, options.input.seed);
   say_matrix(console, name, matrix,
              fmt::format("on {} thread{}", context.threads(), context.threads() == 1 ? "" : "s"));
-  Table table(console, matrix.nnz());
+  HostTable table(console, matrix.nnz());
   const std::int64_t csr_bytes = standard_bytes(matrix).csr;
-  table.add("eigen", csr_bytes, time_eigen(matrix, context.threads(), problem));
+  table.add(
+      "eigen", csr_bytes,
+      problem.time(eigen_product(matrix, context.threads(), problem.x.data(), problem.y.data())));
   table.add("csr", csr_bytes, time_operator(CsrOperator<T, Host>(context, matrix), problem));
   for (const CodingTraits& coding : all_codings) {
     PlanRequest request = options.plan.request;
@@ -201,24 +198,34 @@ Json bench(const Options& options, const Console& console, Source<T> source) {
           {"products", table.rows()}};
 }
 
-ExitCode run(const Options& options) {
-  if (choose_gpu(options.device))
-    throw Error(ErrorCode::not_supported, "bench: only --device cpu so far");
-  if (options.plan.smallest_fixed)
-    throw Error(ErrorCode::invalid_argument,
-                "--plan: bench takes geometry=fixed8, fixed12 or fixed16, not fixed");
-  const Console console(options.json);
+Json bench_on_host(const BenchOptions& options, const Console& console) {
   Json results = Json::array();
   for (const std::string& matrix : options.matrices) {
     InputOptions input = options.input;
     input.matrix = matrix;
     results.push_back(std::visit(
         [&](auto&& source) {
-          return bench(options, console, std::forward<decltype(source)>(source));
+          return bench_on_host(options, console, std::forward<decltype(source)>(source));
         },
         load(input)));
   }
-  console.document({{"warm_ups", warm_ups}, {"repetitions", repetitions}, {"results", results}});
+  return {{"warm_ups", bench_warm_ups}, {"repetitions", bench_repetitions}, {"results", results}};
+}
+
+ExitCode run(const BenchOptions& options) {
+  if (options.plan.smallest_fixed)
+    throw Error(ErrorCode::invalid_argument,
+                "--plan: bench takes geometry=fixed8, fixed12 or fixed16, not fixed");
+  const Console console(options.json);
+  [[maybe_unused]] const std::optional<int> gpu = choose_gpu(options.device);
+#if TANSOLVE_HAS_CUDA
+  if (gpu) {
+    const BenchOutcome outcome = bench_on_gpu(options, *gpu, console);
+    console.document(outcome.document);
+    return outcome.code;
+  }
+#endif
+  console.document(bench_on_host(options, console));
   return ExitCode::done;
 }
 
@@ -226,12 +233,15 @@ ExitCode run(const Options& options) {
 
 Command add_bench(CLI::App& program) {
   CLI::App& parser = *program.add_subcommand(
-      "bench", "Time products in every format against Eigen's with CSR, and their encoding");
-  const auto options = std::make_shared<Options>();
+      "bench", "Time products in every format against cuSPARSE's, or Eigen's on the host");
+  const auto options = std::make_shared<BenchOptions>();
   parser.add_option("MATRIX", options->matrices, "As in solve; one or more")->required();
   add_precision_option(parser, options->input);
   add_generator_options(parser, options->input);
   add_plan_options(parser, options->plan);
+  add_choice<BenchPlans>(parser, "--plans",
+                         {{"all", BenchPlans::all}, {"chosen", BenchPlans::chosen}}, options->plans,
+                         "On a GPU: every plan (that --plan allows), or the planner's alone");
   add_device_options(parser, options->device);
   add_json_option(parser, options->json);
   return {&parser, [options] { return run(*options); }};

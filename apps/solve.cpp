@@ -205,7 +205,7 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
 
 ExitCode run(const SolveCommandOptions& options) {
   const Output output = open_output(options.output, options.json);
-  const std::optional<int> gpu = choose_gpu(options.device);
+  [[maybe_unused]] const std::optional<int> gpu = choose_gpu(options.device);
   return std::visit(
       [&]<class T>(Source<T> source) {
         const Look look = look_at_source(source, options.solver, options.input.threads);

@@ -145,7 +145,8 @@ TEST_CASE("gen writes what the generator makes, with or without its prefix") {
 
 TEST_CASE("bench measures every coding and finds no error") {
   const Shell shell;
-  const Json json = shell.tansolve("bench gen:poisson5:20 gen:er:500:4 --threads 2 --json").json();
+  const Json json =
+      shell.tansolve("bench gen:poisson5:20 gen:er:500:4 --device cpu --threads 2 --json").json();
   REQUIRE(json["results"].size() == 2);
   for (const Json& result : json["results"]) {
     CHECK(result["products"].size() == 2 + 6 * 5);
@@ -156,11 +157,41 @@ TEST_CASE("bench measures every coding and finds no error") {
   }
   const Json one = shell
                        .tansolve(
-                           "bench gen:er:500:4 --json --precision f32 "
+                           "bench gen:er:500:4 --device cpu --json --precision f32 "
                            "--plan geometry=byte,rows-per-lane=2")
                        .json();
   CHECK(one["results"][0]["products"].size() == 3);
   CHECK(one["results"][0]["products"][2]["rows_per_lane"] == 2);
+}
+
+TEST_CASE("bench on a gpu measures every plan and format of cuSPARSE and finds no error") {
+  const Shell shell;
+  const Outcome run =
+      shell.tansolve("bench gen:fem3:4 gen:er:500:4 gen:no:1 --device cuda --json --threads 2");
+  if (run.code == 4) {
+    MESSAGE("skipped: " << run.err);
+    return;
+  }
+  CHECK(run.code == 2);  // the last matrix, which costs the others nothing
+  const Json json = run.json();
+  CHECK(json["device"]["copy_bytes_per_second"].get<double>() > 0);
+  CHECK(json["primitives"].size() == 6);
+  REQUIRE(json["results"].size() == 3);
+  CHECK(contains(json["results"][2]["failed"].get<std::string>(), "no"));
+  const std::size_t vendor_formats[] = {6, 5};  // blocks of 3 in the first alone
+  for (int i = 0; i < 2; ++i) {
+    std::size_t vendor = 0, chosen = 0;
+    for (const Json& product : json["results"][i]["products"]) {
+      CHECK(product["error"].get<double>() <= 1e-14);
+      CHECK(product["wrong"] == false);
+      for (const char* mode : {"warm", "cold"}) CHECK(product[mode]["seconds"].get<double>() > 0);
+      vendor += product["library"] == "cusparse";
+      chosen += product.value("chosen", false);
+    }
+    CHECK(vendor == vendor_formats[i]);
+    CHECK(chosen == 1);
+    CHECK(json["results"][i]["products"].size() >= vendor + 6 * 2 * 4);
+  }
 }
 
 TEST_CASE("bad files end with 3 and a message that names file and line") {

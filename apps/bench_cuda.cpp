@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The benchmark on a GPU: every plan against every format of cuSPARSE, in the same run.
+#include "bench_cuda_timer.hpp"
+
+#include <tansolve/codec/encode.hpp>
+#include <tansolve/codec/error.hpp>
+#include <tansolve/kernels/compressed_operator.hpp>
+#include <tansolve/kernels/cuda/vendor_operator.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <new>
+#include <utility>
+
+namespace tansolve::app {
+namespace {
+
+constexpr int gpu_rows_per_lane[] = {1, 2, 4, 16};
+constexpr int bench_block = 3;  // of BSR: the unknowns a node of fem3
+
+/// ||y - A x|| / ||A x|| beyond which a product is wrong.
+template <class T>
+constexpr double error_bound = sizeof(T) == 8 ? 1e-14 : 1e-6;
+
+struct DeviceTiming {
+  double warm = 0, cold = 0;  ///< seconds
+  double error = 0;           ///< the larger of both
+};
+
+/// A product's operands on the GPU, and its result by the host, summed in long double.
+template <class T>
+class DeviceProblem {
+ public:
+  DeviceProblem(Context<Cuda>& context, const Csr<T>& A, std::uint64_t seed)
+      : x_(context, A.cols()), y_(context, A.rows()), expected_(A.rows()), found_(A.rows()) {
+    const std::vector<T> x = bench_vector<T>(A.cols(), seed);
+    copy_from_host(context, x, x_.span());
+#pragma omp parallel for schedule(dynamic, 1024)
+    for (std::int64_t i = 0; i < A.rows(); ++i) {
+      long double sum = 0;
+      for (std::int64_t k = A.offsets()[i]; k < A.offsets()[i + 1]; ++k)
+        sum += static_cast<long double>(A.values()[k]) * x[A.columns()[k]];
+      expected_[i] = static_cast<double>(sum);
+    }
+  }
+
+  /// y is poisoned before each series, so that an element left out shows in the error.
+  DeviceTiming time(const LinearOperator<T, Cuda>& A, DeviceTimer& timer) {
+    const auto product = [&] { A.apply(x_, y_); };
+    DeviceTiming timing;
+    poison(y_);
+    timing.warm = timer.warm(product);
+    const double error = relative_error();
+    poison(y_);
+    timing.cold = timer.cold(product);
+    timing.error = std::isnan(error) ? error : std::max(relative_error(), error);
+    return timing;
+  }
+
+ private:
+  double relative_error() {
+    copy_to_host<T>(x_.context(), y_, found_);
+    long double difference = 0, norm = 0;
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+      const long double d = static_cast<long double>(found_[i]) - expected_[i];
+      difference += d * d;
+      norm += static_cast<long double>(expected_[i]) * expected_[i];
+    }
+    return static_cast<double>(std::sqrt(norm > 0 ? difference / norm : difference));
+  }
+
+  Vector<T, Cuda> x_, y_;
+  std::vector<double> expected_;
+  std::vector<T> found_;
+};
+
+/// Rows of the table and of the document, one a format; cuSPARSE's come first.
+template <class T>
+class DeviceTable {
+ public:
+  DeviceTable(const Console& console, const Csr<T>& matrix)
+      : console_(&console),
+        nnz_(static_cast<double>(matrix.nnz())),
+        vector_bytes_(static_cast<double>(matrix.rows() + matrix.cols()) * sizeof(T)) {
+    console.say("{:>9} {:>4} {:>9} {:>7} {:>6} {:>8} {:>14} {:>14} {:>6} {:>7} {:>8}\n", "format",
+                "R", "row ends", "B/nnz", "size", "encode", "warm", "cold", "warm", "break-",
+                "error");
+    console.say("{:>9} {:>4} {:>9} {:>7} {:>6} {:>8} {:>7} {:>6} {:>7} {:>6} {:>6} {:>7} {:>8}\n",
+                "", "", "", "", "ratio", "Mnnz/s", "Gnnz/s", "ratio", "Gnnz/s", "ratio", "GB/s",
+                "even", "");
+  }
+
+  void add_vendor(VendorFormat format, double bytes, std::int64_t device_bytes,
+                  const DeviceTiming& timing) {
+    if (smallest_ == 0 || bytes < smallest_) smallest_ = bytes;
+    if (vendor_.warm == 0 || timing.warm < vendor_.warm) {
+      vendor_.warm = timing.warm;
+      fastest_vendor_ = name(format);
+    }
+    if (vendor_.cold == 0 || timing.cold < vendor_.cold) vendor_.cold = timing.cold;
+    Json row = figures("cusparse", name(format), bytes, timing);
+    row["device_bytes"] = device_bytes;
+    row["reproducible"] = VendorOperator<T>::reproducible(format);
+    rows_.push_back(row);
+  }
+  void add_missing(VendorFormat format, const char* reason) {
+    rows_.push_back({{"library", "cusparse"}, {"format", name(format)}, {"missing", reason}});
+    console_->say("{:>9}      {}\n", name(format), reason);
+  }
+  /// Ratios are against the fastest of them, so that it must be known: says their rows.
+  void end_of_vendors() {
+    for (Json& row : rows_)
+      if (!row.contains("missing")) {
+        compare(row);
+        say(row);
+      }
+  }
+  /// Returns the row, to be said or not.
+  Json add(const Plan& plan, bool chosen, double bytes, double encode_seconds,
+           const DeviceTiming& timing) {
+    Json row = figures("tansolve", traits(plan.coding).name, bytes, timing);
+    row["rows_per_lane"] = plan.rows_per_lane;
+    row["row_ends"] = row_ends_name(plan.row_ends);
+    row["chosen"] = chosen;
+    row["encode"] = {{"seconds", encode_seconds}, {"nnz_per_second", nnz_ / encode_seconds}};
+    compare(row);
+    const double gain = vendor_.warm - timing.warm;
+    row["break_even_products"] = gain > 0 ? Json(encode_seconds / gain) : Json(nullptr);
+    rows_.push_back(row);
+    return row;
+  }
+
+  void say(const Json& row) const {
+    const auto number = [&](const Json& of, const char* field, const char* format, double scale) {
+      return of.contains(field) && of[field].is_number()
+                 ? fmt::format(fmt::runtime(format), of[field].get<double>() * scale)
+                 : std::string();
+    };
+    const bool ours = row.contains("encode");
+    const Json none = Json::object();
+    const Json& encode = ours ? row["encode"] : none;
+    console_->say(
+        "{:>9} {:>4} {:>9} {:>7} {:>6} {:>8} {:>7} {:>6} {:>7} {:>6} {:>6} {:>7} {:>8}{}{}\n",
+        row["format"].get<std::string>(), ours ? row["rows_per_lane"].dump() : "",
+        ours ? row["row_ends"].get<std::string>() : "", number(row, "bytes_per_nnz", "{:.3f}", 1),
+        number(row, "size_ratio", "{:.2f}", 1), number(encode, "nnz_per_second", "{:.1f}", 1e-6),
+        number(row["warm"], "nnz_per_second", "{:.1f}", 1e-9),
+        number(row["warm"], "speed_up", "{:.2f}", 1),
+        number(row["cold"], "nnz_per_second", "{:.1f}", 1e-9),
+        number(row["cold"], "speed_up", "{:.2f}", 1),
+        number(row["warm"], "bytes_per_second", "{:.0f}", 1e-9),
+        number(row, "break_even_products", "{:.0f}", 1), number(row, "error", "{:.1e}", 1),
+        row.value("chosen", false) ? " *" : "", row["wrong"].get<bool>() ? " WRONG" : "");
+  }
+  const Json& rows() const { return rows_; }
+  double smallest_bytes() const { return smallest_; }
+  std::string_view fastest_vendor() const { return fastest_vendor_; }
+  bool right() const { return right_; }
+
+ private:
+  Json figures(const char* library, std::string_view format, double bytes,
+               const DeviceTiming& timing) {
+    const bool wrong = !(timing.error <= error_bound<T>);
+    right_ = right_ && !wrong;
+    const auto speed = [&](double seconds) -> Json {
+      return {{"seconds", seconds},
+              {"nnz_per_second", nnz_ / seconds},
+              {"bytes_per_second", (bytes + vector_bytes_) / seconds}};
+    };
+    return {{"library", library},
+            {"format", format},
+            {"bytes_per_nnz", bytes / nnz_},
+            {"warm", speed(timing.warm)},
+            {"cold", speed(timing.cold)},
+            {"error", timing.error},
+            {"wrong", wrong}};
+  }
+  /// Against the fastest and the smallest standard format.
+  void compare(Json& row) const {
+    if (smallest_ == 0) return;
+    row["size_ratio"] = smallest_ / (row["bytes_per_nnz"].get<double>() * nnz_);
+    row["warm"]["speed_up"] = vendor_.warm / row["warm"]["seconds"].get<double>();
+    row["cold"]["speed_up"] = vendor_.cold / row["cold"]["seconds"].get<double>();
+  }
+
+  const Console* console_;
+  double nnz_, vector_bytes_;
+  DeviceTiming vendor_;  // the fastest
+  std::string_view fastest_vendor_;
+  double smallest_ = 0;  // bytes
+  bool right_ = true;
+  Json rows_ = Json::array();
+};
+
+/// Bytes that a product reads of the matrix.
+template <class T>
+double vendor_bytes(const Csr<T>& matrix, const StandardBytes& standard, VendorFormat format) {
+  switch (format) {
+    case VendorFormat::csr_alg1:
+    case VendorFormat::csr_alg2:
+      return static_cast<double>(standard.csr);
+    case VendorFormat::coo_alg1:
+    case VendorFormat::coo_alg2:
+      return static_cast<double>(standard.coo);
+    case VendorFormat::sell:
+      return static_cast<double>(standard.sell);
+    case VendorFormat::bsr:
+      break;
+  }
+  // Full blocks, each with a column.
+  return static_cast<double>(matrix.nnz()) * (sizeof(T) + 4.0 / (bench_block * bench_block)) +
+         4.0 * static_cast<double>(matrix.rows() / bench_block + 1);
+}
+
+template <class T>
+void bench_vendor(Context<Cuda>& context, const Csr<T>& matrix, DeviceTimer& timer,
+                  DeviceProblem<T>& problem, DeviceTable<T>& table) {
+  const StandardBytes standard = standard_bytes(matrix);
+  const bool full_blocks = block_fill(matrix, bench_block) == 1;
+  for (const VendorFormat format : all_vendor_formats) {
+    if (format == VendorFormat::bsr && !full_blocks) continue;
+    try {
+      const VendorOperator<T> A(context, matrix, format, bench_block);
+      table.add_vendor(format, vendor_bytes(matrix, standard, format), A.device_bytes(),
+                       problem.time(A, timer));
+    } catch (const Error& error) {
+      context.synchronize();  // throws where the GPU is lost to this process, and all is over
+      table.add_missing(format, error.what());
+    }
+  }
+  table.end_of_vendors();
+}
+
+/// The planner's plan first, then the others of the grid, or none.
+std::vector<Plan> bench_plans(const BenchOptions& options, const Plan& chosen) {
+  const PlanRequest& request = options.plan.request;
+  std::vector<Plan> plans = {chosen};
+  if (options.plans == BenchPlans::chosen) return plans;
+  for (const CodingTraits& coding : all_codings)
+    for (const RowEnds ends : {RowEnds::aligned, RowEnds::crossing})
+      for (const int rows_per_lane : gpu_rows_per_lane) {
+        const Plan plan = {request.coding.value_or(coding.coding),
+                           request.rows_per_lane.value_or(rows_per_lane),
+                           request.row_ends.value_or(ends)};
+        if (std::ranges::find(plans, plan) == plans.end()) plans.push_back(plan);
+      }
+  return plans;
+}
+
+/// Says the planner's plan, and of each coding one row a lane, aligned, and the fastest.
+class PlanRows {
+ public:
+  template <class T>
+  void add(const Plan& plan, const Json& row, const DeviceTable<T>& table) {
+    if (!coding_ || *coding_ != plan.coding) flush(table);
+    coding_ = plan.coding;
+    if (row["chosen"].get<bool>() || (plan.rows_per_lane == 1 && plan.row_ends == RowEnds::aligned))
+      table.say(row);
+    else if (fastest_.is_null() || row["warm"]["seconds"] < fastest_["warm"]["seconds"])
+      fastest_ = row;
+  }
+  template <class T>
+  void flush(const DeviceTable<T>& table) {
+    if (!fastest_.is_null()) table.say(fastest_);
+    fastest_ = nullptr;
+  }
+
+ private:
+  std::optional<Coding> coding_;
+  Json fastest_;
+};
+
+template <class T>
+void bench_compressed(const BenchOptions& options, Context<Cuda>& context, const Csr<T>& matrix,
+                      DeviceTimer& timer, DeviceProblem<T>& problem, DeviceTable<T>& table) {
+  const Stopwatch counting;
+  const Histogram histogram = count_pairs(matrix, options.input.threads);
+  const Plan chosen = choose_plan(matrix, histogram, options.plan.request).chosen.plan;
+  const double counting_seconds = counting.seconds();
+  PlanRows rows;
+  for (const Plan& plan : bench_plans(options, chosen)) {
+    const Stopwatch encoding;
+    const auto compressed = encode(matrix, plan, histogram, {.threads = options.input.threads});
+    const double encode_seconds = counting_seconds + encoding.seconds();
+    const CompressedOperator<T, Cuda> A(context, compressed);
+    const auto bytes = static_cast<double>(compressed.storage().total());
+    rows.add(plan, table.add(plan, plan == chosen, bytes, encode_seconds, problem.time(A, timer)),
+             table);
+  }
+  rows.flush(table);
+}
+
+template <class T>
+Json bench_matrix(const BenchOptions& options, Context<Cuda>& context, DeviceTimer& timer,
+                  const Console& console, Source<T> source, bool& right) {
+  const std::string name = source.name;
+  const Csr<T> matrix = take_csr<T>(std::move(source.matrix), options.input.threads);
+  if (matrix.nnz() == 0)
+    throw Error(ErrorCode::invalid_argument, fmt::format("{}: no nonzeros to bench", name));
+  DeviceProblem<T> problem(context, matrix, options.input.seed);
+  say_matrix(console, name, matrix, sizeof(T) == 8 ? "f64" : "f32");
+  DeviceTable<T> table(console, matrix);
+  bench_vendor(context, matrix, timer, problem, table);
+  bench_compressed(options, context, matrix, timer, problem, table);
+  right = right && table.right();
+  Json about = matrix_json(name, matrix);
+  about["mean_row_length"] = static_cast<double>(matrix.nnz()) / static_cast<double>(matrix.rows());
+  return {{"matrix", about},
+          {"precision", sizeof(T) == 8 ? "f64" : "f32"},
+          {"error_bound", error_bound<T>},
+          {"smallest_standard_bytes_per_nnz",
+           table.smallest_bytes() / static_cast<double>(matrix.nnz())},
+          {"fastest_vendor", table.fastest_vendor()},
+          {"products", table.rows()}};
+}
+
+}  // namespace
+
+BenchOutcome bench_on_gpu(const BenchOptions& options, int device, const Console& console) {
+  Context<Cuda> context(device);
+  console.note("device: cuda:{} ({})\n", device, context.properties().name);
+  DeviceTimer timer(context);
+  BenchOutcome outcome;
+  outcome.document = {{"warm_ups", bench_warm_ups},
+                      {"repetitions", bench_repetitions},
+                      {"flush_bytes", timer.flush_bytes()},
+                      {"device", device_json(context, timer)}};
+  console.say("copy      {:.0f} GB/s from device memory to device memory\n",
+              outcome.document["device"]["copy_bytes_per_second"].get<double>() * 1e-9);
+  outcome.document["primitives"] = bench_primitives(context, timer, console);
+  outcome.document["results"] = Json::array();
+  bool right = true;
+  for (const std::string& matrix : options.matrices) {
+    // What fails leaves the results of the others.
+    const auto failed = [&](ExitCode code, const char* reason) {
+      complain("tansolve: {}: {}\n", matrix, reason);
+      outcome.document["results"].push_back({{"matrix", {{"name", matrix}}}, {"failed", reason}});
+      if (outcome.code == ExitCode::done) outcome.code = code;
+    };
+    InputOptions input = options.input;
+    input.matrix = matrix;
+    try {
+      outcome.document["results"].push_back(std::visit(
+          [&](auto&& source) {
+            return bench_matrix(options, context, timer, console,
+                                std::forward<decltype(source)>(source), right);
+          },
+          load(input)));
+    } catch (const Error& error) {
+      failed(exit_code(error.code()), error.what());
+      if (error.code() == ErrorCode::device) break;  // all that follows would fail, too
+    } catch (const std::bad_alloc&) {
+      failed(ExitCode::resources, "the host has too little memory");
+    }
+  }
+  if (!right) outcome.code = ExitCode::internal;
+  return outcome;
+}
+
+}  // namespace tansolve::app

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// cuSPARSE behind the operator's interface: SpMV of its generic API, and bsrmv, which every
+// cuSPARSE 12 has, where SpMV took BSR only later.
+#include <tansolve/codec/error.hpp>
+#include <tansolve/kernels/cuda/kernels.hpp>
+#include <tansolve/kernels/cuda/vendor_formats.hpp>
+#include <tansolve/kernels/cuda/vendor_operator.hpp>
+
+#include <fmt/format.h>
+
+#include <cusparse.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace tansolve {
+namespace {
+
+void check(cusparseStatus_t status, const char* call) {
+  if (status == CUSPARSE_STATUS_SUCCESS) return;
+  const ErrorCode code =
+      status == CUSPARSE_STATUS_ALLOC_FAILED || status == CUSPARSE_STATUS_INSUFFICIENT_RESOURCES
+          ? ErrorCode::out_of_memory
+      : status == CUSPARSE_STATUS_NOT_SUPPORTED ? ErrorCode::not_supported
+                                                : ErrorCode::device;
+  throw Error(code, fmt::format("cuSPARSE: {} ({}) from {}", cusparseGetErrorString(status),
+                                cusparseGetErrorName(status), call));
+}
+#define TANSOLVE_CUSPARSE_CHECK(...) check((__VA_ARGS__), #__VA_ARGS__)
+
+/// Whatever cuSPARSE creates, released without complaint.
+template <class Object, auto destroy>
+struct Destroy {
+  void operator()(Object* object) const noexcept { destroy(object); }
+};
+template <class Handle, auto destroy>
+using Owned =
+    std::unique_ptr<std::remove_pointer_t<Handle>, Destroy<std::remove_pointer_t<Handle>, destroy>>;
+
+using Library = Owned<cusparseHandle_t, cusparseDestroy>;
+using Matrix = Owned<cusparseSpMatDescr_t, cusparseDestroySpMat>;
+using DenseVector = Owned<cusparseDnVecDescr_t, cusparseDestroyDnVec>;
+using MatrixType = Owned<cusparseMatDescr_t, cusparseDestroyMatDescr>;
+
+/// `create` writes a handle, as all of cuSPARSE's constructors do.
+template <class Owner, class Create>
+Owner made(Create create, const char* call) {
+  typename Owner::pointer object = nullptr;
+  check(create(&object), call);
+  return Owner(object);
+}
+
+Library library_of(Context<Cuda>& context) {
+  const cudaStream_t stream = context.stream();  // and makes the device current
+  auto library = made<Library>(cusparseCreate, "cusparseCreate");
+  TANSOLVE_CUSPARSE_CHECK(cusparseSetStream(library.get(), stream));
+  TANSOLVE_CUSPARSE_CHECK(cusparseSetPointerMode(library.get(), CUSPARSE_POINTER_MODE_HOST));
+  return library;
+}
+
+/// Owns the arrays that a descriptor points to.
+class DeviceArrays {
+ public:
+  explicit DeviceArrays(Context<Cuda>& context) : context_(&context) {}
+
+  void* reserve(std::size_t bytes) {
+    arrays_.emplace_back(*context_, static_cast<std::int64_t>(bytes));
+    bytes_ += static_cast<std::int64_t>(bytes);
+    return arrays_.back().span().data();
+  }
+  /// A copy of a host array.
+  template <class E>
+  E* add(std::span<const E> elements) {
+    void* memory = reserve(elements.size_bytes());
+    detail::transfer(*context_, elements.data(), memory, elements.size_bytes());
+    return static_cast<E*>(memory);
+  }
+  /// A copy of a host array as numbers of another type.
+  template <class E, class Source>
+  E* add_as(const Source& elements) {
+    if constexpr (std::is_same_v<E, typename Source::value_type>)
+      return add(std::span<const E>(elements));
+    else
+      return add<E>(std::vector<E>(elements.begin(), elements.end()));
+  }
+  void clear() {
+    arrays_.clear();
+    bytes_ = 0;
+  }
+  std::int64_t bytes() const { return bytes_; }
+
+ private:
+  Context<Cuda>* context_;
+  std::vector<Vector<std::byte, Cuda>> arrays_;
+  std::int64_t bytes_ = 0;
+};
+
+template <class T>
+constexpr cudaDataType data_type = std::is_same_v<T, double> ? CUDA_R_64F : CUDA_R_32F;
+template <class Index>
+constexpr cusparseIndexType_t index_type =
+    std::is_same_v<Index, std::int64_t> ? CUSPARSE_INDEX_64I : CUSPARSE_INDEX_32I;
+
+constexpr std::int64_t most_32_bit = std::numeric_limits<std::int32_t>::max();
+
+cusparseSpMVAlg_t algorithm(VendorFormat format) {
+  switch (format) {
+    case VendorFormat::csr_alg1:
+      return CUSPARSE_SPMV_CSR_ALG1;
+    case VendorFormat::csr_alg2:
+      return CUSPARSE_SPMV_CSR_ALG2;
+    case VendorFormat::coo_alg1:
+      return CUSPARSE_SPMV_COO_ALG1;
+    case VendorFormat::coo_alg2:
+      return CUSPARSE_SPMV_COO_ALG2;
+    default:
+      return CUSPARSE_SPMV_SELL_ALG1;
+  }
+}
+
+}  // namespace
+
+template <class T>
+class VendorOperator<T>::Product {
+ public:
+  explicit Product(Context<Cuda>& context) : arrays_(context), library_(library_of(context)) {}
+  virtual ~Product() = default;
+  virtual void apply(T alpha, const T* x, T beta, T* y) = 0;
+  std::int64_t bytes() const { return arrays_.bytes(); }
+
+ protected:
+  DeviceArrays arrays_;
+  Library library_;
+};
+
+namespace {
+
+template <class T>
+class GenericProduct final : public VendorOperator<T>::Product {
+ public:
+  GenericProduct(Context<Cuda>& context, const Csr<T>& matrix, VendorFormat format)
+      : VendorOperator<T>::Product(context), algorithm_(algorithm(format)) {
+    Vector<T, Cuda> x(context, matrix.cols()), y(context, matrix.rows());  // to prepare with
+    x_ = vector(x.size(), x.span().data());
+    y_ = vector(y.size(), y.span().data());
+    const bool coo = format == VendorFormat::coo_alg1 || format == VendorFormat::coo_alg2;
+    std::vector<std::int64_t> slices;
+    if (format == VendorFormat::sell) slices = detail::sell_offsets(matrix);
+    const std::int64_t stored = slices.empty() ? matrix.nnz() : slices.back();
+    const auto prepared = [&]<class Offset, class Column>(Offset, Column) {
+      this->arrays_.clear();
+      matrix_ = coo              ? coo_matrix<Column>(matrix)
+                : slices.empty() ? csr_matrix<Offset, Column>(matrix)
+                                 : sell_matrix<Offset, Column>(matrix, slices);
+      return prepare();
+    };
+    using Short = std::int32_t;
+    using Long = std::int64_t;
+    const bool done = stored <= most_32_bit
+                          ? prepared(Short(), Short())
+                          : (!coo && prepared(Long(), Short())) || prepared(Long(), Long());
+    if (!done)
+      throw Error(ErrorCode::not_supported,
+                  fmt::format("cuSPARSE: no {} product of {} stored entries",
+                              tansolve::name(format), stored));
+    context.synchronize();
+  }
+
+  void apply(T alpha, const T* x, T beta, T* y) override {
+    TANSOLVE_CUSPARSE_CHECK(cusparseDnVecSetValues(x_.get(), const_cast<T*>(x)));
+    TANSOLVE_CUSPARSE_CHECK(cusparseDnVecSetValues(y_.get(), y));
+    TANSOLVE_CUSPARSE_CHECK(cusparseSpMV(this->library_.get(), CUSPARSE_OPERATION_NON_TRANSPOSE,
+                                         &alpha, matrix_.get(), x_.get(), &beta, y_.get(),
+                                         data_type<T>, algorithm_, workspace_));
+  }
+
+ private:
+  static DenseVector vector(std::int64_t size, T* values) {
+    return made<DenseVector>(
+        [&](auto* v) { return cusparseCreateDnVec(v, size, values, data_type<T>); },
+        "cusparseCreateDnVec");
+  }
+
+  template <class Offset, class Column>
+  Matrix csr_matrix(const Csr<T>& a) {
+    auto* offsets = this->arrays_.template add_as<Offset>(a.offsets());
+    auto* columns = this->arrays_.template add_as<Column>(a.columns());
+    auto* values = this->arrays_.template add<T>(a.values());
+    return made<Matrix>(
+        [&](auto* m) {
+          return cusparseCreateCsr(m, a.rows(), a.cols(), a.nnz(), offsets, columns, values,
+                                   index_type<Offset>, index_type<Column>, CUSPARSE_INDEX_BASE_ZERO,
+                                   data_type<T>);
+        },
+        "cusparseCreateCsr");
+  }
+
+  template <class Index>
+  Matrix coo_matrix(const Csr<T>& a) {
+    auto* rows = this->arrays_.template add<Index>(detail::row_indices<Index>(a));
+    auto* columns = this->arrays_.template add_as<Index>(a.columns());
+    auto* values = this->arrays_.template add<T>(a.values());
+    return made<Matrix>(
+        [&](auto* m) {
+          return cusparseCreateCoo(m, a.rows(), a.cols(), a.nnz(), rows, columns, values,
+                                   index_type<Index>, CUSPARSE_INDEX_BASE_ZERO, data_type<T>);
+        },
+        "cusparseCreateCoo");
+  }
+
+  template <class Offset, class Column>
+  Matrix sell_matrix(const Csr<T>& a, const std::vector<std::int64_t>& slices) {
+    auto* offsets = this->arrays_.template add_as<Offset>(slices);
+    auto* columns =
+        this->arrays_.template add<Column>(detail::to_sell(a, slices, a.columns(), Column(-1)));
+    auto* values = this->arrays_.template add<T>(detail::to_sell(a, slices, a.values(), T(0)));
+    return made<Matrix>(
+        [&](auto* m) {
+          return cusparseCreateSlicedEll(m, a.rows(), a.cols(), a.nnz(), slices.back(),
+                                         detail::sell_slice, offsets, columns, values,
+                                         index_type<Offset>, index_type<Column>,
+                                         CUSPARSE_INDEX_BASE_ZERO, data_type<T>);
+        },
+        "cusparseCreateSlicedEll");
+  }
+
+  /// Reserves and fills the workspace; false: cuSPARSE does not take these types of indices.
+  bool prepare() {
+    const T alpha = 1, beta = 0;
+    std::size_t bytes = 0;
+    const auto supported = [](cusparseStatus_t status, const char* call) {
+      if (status == CUSPARSE_STATUS_NOT_SUPPORTED) return false;
+      check(status, call);
+      return true;
+    };
+    if (!supported(cusparseSpMV_bufferSize(this->library_.get(), CUSPARSE_OPERATION_NON_TRANSPOSE,
+                                           &alpha, matrix_.get(), x_.get(), &beta, y_.get(),
+                                           data_type<T>, algorithm_, &bytes),
+                   "cusparseSpMV_bufferSize"))
+      return false;
+    workspace_ = this->arrays_.reserve(bytes);
+    return supported(cusparseSpMV_preprocess(this->library_.get(), CUSPARSE_OPERATION_NON_TRANSPOSE,
+                                             &alpha, matrix_.get(), x_.get(), &beta, y_.get(),
+                                             data_type<T>, algorithm_, workspace_),
+                     "cusparseSpMV_preprocess");
+  }
+
+  cusparseSpMVAlg_t algorithm_;
+  Matrix matrix_;
+  DenseVector x_, y_;
+  void* workspace_ = nullptr;
+};
+
+template <class T>
+class BlockProduct final : public VendorOperator<T>::Product {
+ public:
+  BlockProduct(Context<Cuda>& context, const Csr<T>& matrix, int block)
+      : VendorOperator<T>::Product(context),
+        type_(made<MatrixType>(cusparseCreateMatDescr, "cusparseCreateMatDescr")),
+        block_(block) {
+    if (block < 2)
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("block: {}; blocks of BSR have at least 2 rows", block));
+    if (matrix.rows() % block != 0 || matrix.cols() % block != 0)
+      throw Error(ErrorCode::not_supported,
+                  fmt::format("bsr: {} x {} is not made of {} x {} blocks", matrix.rows(),
+                              matrix.cols(), block, block));
+    std::int64_t stored = 0;
+    detail::for_each_block_row(matrix, block, [&](std::int64_t, const auto& columns) {
+      stored += std::ssize(columns) * block * block;
+    });
+    if (stored > most_32_bit)
+      throw Error(
+          ErrorCode::not_supported,
+          fmt::format("bsr: {} stored entries, cuSPARSE takes up to {}", stored, most_32_bit));
+    const detail::BsrArrays<T> bsr = detail::to_bsr(matrix, block);
+    rows_ = static_cast<int>(matrix.rows() / block);
+    cols_ = static_cast<int>(matrix.cols() / block);
+    blocks_ = static_cast<int>(bsr.columns.size());
+    offsets_ = this->arrays_.template add<std::int32_t>(bsr.offsets);
+    columns_ = this->arrays_.template add<std::int32_t>(bsr.columns);
+    values_ = this->arrays_.template add<T>(bsr.values);
+  }
+
+  void apply(T alpha, const T* x, T beta, T* y) override {
+    const auto multiply = [] {
+      if constexpr (std::is_same_v<T, double>)
+        return cusparseDbsrmv;
+      else
+        return cusparseSbsrmv;
+    }();
+    check(multiply(this->library_.get(), CUSPARSE_DIRECTION_COLUMN,
+                   CUSPARSE_OPERATION_NON_TRANSPOSE, rows_, cols_, blocks_, &alpha, type_.get(),
+                   values_, offsets_, columns_, block_, x, &beta, y),
+          "cusparse<T>bsrmv");
+  }
+
+ private:
+  MatrixType type_;  // general, counted from 0
+  int block_, rows_, cols_, blocks_;
+  const std::int32_t *offsets_, *columns_;
+  const T* values_;
+};
+
+}  // namespace
+
+std::string_view name(VendorFormat format) {
+  constexpr std::string_view names[] = {"csr_alg1", "csr_alg2", "coo_alg1",
+                                        "coo_alg2", "sell",     "bsr"};
+  return names[static_cast<std::size_t>(format)];
+}
+
+template <class T>
+VendorOperator<T>::VendorOperator(Context<Cuda>& context, const Csr<T>& matrix, VendorFormat format,
+                                  int block)
+    : LinearOperator<T, Cuda>(context, matrix.rows(), matrix.cols()),
+      matrix_(&matrix),
+      format_(format) {
+  if (matrix.nnz() == 0) return;
+  if (format == VendorFormat::bsr)
+    product_ = std::make_unique<BlockProduct<T>>(context, matrix, block);
+  else
+    product_ = std::make_unique<GenericProduct<T>>(context, matrix, format);
+}
+
+template <class T>
+VendorOperator<T>::~VendorOperator() = default;
+
+template <class T>
+std::string VendorOperator<T>::name() const {
+  return fmt::format("cusparse {}", tansolve::name(format_));
+}
+
+template <class T>
+std::int64_t VendorOperator<T>::device_bytes() const {
+  return product_ ? product_->bytes() : 0;
+}
+
+template <class T>
+void VendorOperator<T>::apply_impl(Span<const T, Cuda> x, Span<T, Cuda> y) const {
+  apply_impl(T(1), x, T(0), y);
+}
+
+template <class T>
+void VendorOperator<T>::apply_impl(T alpha, Span<const T, Cuda> x, T beta, Span<T, Cuda> y) const {
+  Context<Cuda>& context = this->context();
+  context.stream();  // cuSPARSE launches on the current device
+  if (product_)
+    product_->apply(alpha, x.data(), beta, y.data());
+  else if (beta == T(0))
+    detail::fill(context, y.size(), T(0), y.data());
+  else
+    detail::scale(context, y.size(), beta, y.data());
+}
+
+template <class T>
+void VendorOperator<T>::diagonal_impl(Span<T, Cuda> d) const {
+  std::vector<T> diagonal(d.size(), T(0));
+  for (std::int64_t i = 0; i < std::ssize(diagonal); ++i) {
+    const auto row = matrix_->columns().subspan(matrix_->offsets()[i], matrix_->row_nnz(i));
+    const auto at = std::lower_bound(row.begin(), row.end(), i);
+    if (at != row.end() && *at == i)
+      diagonal[i] = matrix_->values()[matrix_->offsets()[i] + (at - row.begin())];
+  }
+  copy_from_host(this->context(), diagonal, d);
+}
+
+template <class T>
+double block_fill(const Csr<T>& matrix, int block) {
+  if (matrix.nnz() == 0 || block < 1 || matrix.rows() % block != 0 || matrix.cols() % block != 0)
+    return 0;
+  std::int64_t stored = 0;
+  detail::for_each_block_row(matrix, block, [&](std::int64_t, const auto& columns) {
+    stored += std::ssize(columns) * block * block;
+  });
+  return static_cast<double>(matrix.nnz()) / static_cast<double>(stored);
+}
+
+template class VendorOperator<double>;
+template class VendorOperator<float>;
+template double block_fill(const Csr<double>&, int);
+template double block_fill(const Csr<float>&, int);
+
+}  // namespace tansolve
