@@ -109,7 +109,8 @@ def table(points, title, ratio):
         cells = [[ratio(p) for p in points
                   if size[0] <= p.nnz < size[1] and rows[0] <= p.row_length < rows[1]]
                  for rows in ROWS]
-        lines.append(f"{interval(*size, 'nonzeros'):24}" + "".join(f"{share(c):>26}" for c in cells))
+        name = interval(*size, "nonzeros")
+        lines.append(f"{name:24}" + "".join(f"{share(cell):>26}" for cell in cells))
     return "\n".join(lines) + "\n"
 
 

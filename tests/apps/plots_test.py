@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""apps/plots on made-up results: the tables are counted by hand. plots_test.py PLOTS DATA TANSOLVE"""
+"""apps/plots on made-up results, whose tables are counted by hand.
+
+plots_test.py PLOTS.PY DATA_FOLDER TANSOLVE_PROGRAM
+"""
 
 import importlib.util
 import json

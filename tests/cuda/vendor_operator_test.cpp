@@ -11,6 +11,7 @@
 #include <tansolve/kernels/cuda/vendor_operator.hpp>
 #include <tansolve/kernels/primitives.hpp>
 
+#include <cuda_runtime_api.h>
 #include <doctest/doctest.h>
 
 #include <limits>
@@ -95,6 +96,33 @@ TEST_CASE("the formats that cuSPARSE documents as reproducible repeat to the bit
     CHECK(context.allocations() == allocations);
   }
   CHECK(formats == 2);
+}
+
+TEST_CASE("products of every vendor format are recorded in a graph and replayed") {
+  Context<Cuda> context;
+  const auto matrix = generate("fem3:5");
+  const auto hx = random_vector<double>(matrix.cols(), 1),
+             hy = random_vector<double>(matrix.rows(), 2);
+  const auto x = upload(context, hx);
+  for (const VendorFormat format : all_vendor_formats) {
+    CAPTURE(name(format));
+    const VendorOperator<double> a(context, matrix, format);
+    auto y = upload(context, hy);
+    const cudaStream_t stream = context.stream();
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t replay = nullptr;
+    REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
+    a.apply(2, x, 0.5, y);
+    REQUIRE(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
+    REQUIRE(cudaGraphInstantiate(&replay, graph, 0) == cudaSuccess);
+    for (int i = 0; i < 2; ++i) {
+      copy_from_host(context, hy, y.span());
+      CHECK(cudaGraphLaunch(replay, stream) == cudaSuccess);
+      CHECK(Expected<double>(matrix, 2, hx, 0.5, hy).agrees(download(context, y)));
+    }
+    cudaGraphExecDestroy(replay);
+    cudaGraphDestroy(graph);
+  }
 }
 
 TEST_CASE("a shape that blocks do not divide is refused, and so are blocks of one row") {
