@@ -94,12 +94,13 @@ class DeviceTable {
   void add_vendor(VendorFormat format, double bytes, std::int64_t device_bytes,
                   const DeviceTiming& timing) {
     if (smallest_ == 0 || bytes < smallest_) smallest_ = bytes;
-    if (vendor_.warm == 0 || timing.warm < vendor_.warm) {
+    Json row = figures("cusparse", name(format), bytes, timing);
+    const bool right = !row["wrong"].get<bool>();
+    if (right && (vendor_.warm == 0 || timing.warm < vendor_.warm)) {
       vendor_.warm = timing.warm;
       fastest_vendor_ = name(format);
     }
-    if (vendor_.cold == 0 || timing.cold < vendor_.cold) vendor_.cold = timing.cold;
-    Json row = figures("cusparse", name(format), bytes, timing);
+    if (right && (vendor_.cold == 0 || timing.cold < vendor_.cold)) vendor_.cold = timing.cold;
     row["device_bytes"] = device_bytes;
     row["reproducible"] = VendorOperator<T>::reproducible(format);
     rows_.push_back(row);
@@ -108,7 +109,8 @@ class DeviceTable {
     rows_.push_back({{"library", "cusparse"}, {"format", name(format)}, {"missing", reason}});
     console_->say("{:>9}      {}\n", name(format), reason);
   }
-  /// Ratios are against the fastest of them, so that it must be known: says their rows.
+  /// Ratios are against the fastest of those that are right, so that it must be known: says their
+  /// rows.
   void end_of_vendors() {
     for (Json& row : rows_)
       if (!row.contains("missing")) {
@@ -276,7 +278,9 @@ void bench_compressed(const BenchOptions& options, Context<Cuda>& context, const
                       DeviceTimer& timer, DeviceProblem<T>& problem, DeviceTable<T>& table) {
   const Stopwatch counting;
   const Histogram histogram = count_pairs(matrix, options.input.threads);
-  const Plan chosen = choose_plan(matrix, histogram, options.plan.request).chosen.plan;
+  PlanRequest request = options.plan.request;
+  request.processor = Processor::gpu;
+  const Plan chosen = choose_plan(matrix, histogram, request).chosen.plan;
   const double counting_seconds = counting.seconds();
   PlanRows rows;
   for (const Plan& plan : bench_plans(options, chosen)) {

@@ -18,6 +18,10 @@
 namespace tansolve::app {
 namespace {
 
+const std::vector<std::pair<std::string, Format>> all_formats = {
+    {"auto", Format::automatic}, {"dtans", Format::dtans}, {"csr", Format::csr},
+    {"coo", Format::coo},        {"sell", Format::sell},   {"bsr", Format::bsr}};
+
 /// More threads than this are a slip of the keyboard, and OpenMP would abort on them.
 constexpr int most_threads = 1024;
 
@@ -162,7 +166,8 @@ void add_plan_options(CLI::App& parser, PlanOptions& options) {
   add_choice<Objective>(
       parser, "--optimize", {{"time", Objective::time}, {"memory", Objective::memory}},
       options.request.objective,
-      "What the plan shall save: memory by default, since decoding costs the CPU time");
+      "What the plan shall save: by default memory on the CPU, where decoding costs time, and time "
+      "on a GPU");
   parser
       .add_option_function<std::string>(
           "--plan", [&options](const std::string& items) { force_all(options, items); },
@@ -170,11 +175,16 @@ void add_plan_options(CLI::App& parser, PlanOptions& options) {
       ->type_name("KEY=VALUE,...");
 }
 
+std::string format_name(Format format) {
+  const auto at = std::ranges::find(all_formats, format, &std::pair<std::string, Format>::second);
+  return at->first;
+}
+
 void add_format_option(CLI::App& parser, PlanOptions& options) {
-  add_choice<Format>(parser, "--format",
-                     {{"auto", Format::automatic}, {"dtans", Format::dtans}, {"csr", Format::csr}},
-                     options.format,
-                     "auto, the default: dtans where compression pays by --optimize, else csr");
+  add_choice<Format>(
+      parser, "--format", all_formats, options.format,
+      "auto, the default: dtans where compression pays by --optimize, else csr; coo, "
+      "sell and bsr (of 3 x 3) are cuSPARSE's");
 }
 
 void add_device_options(CLI::App& parser, DeviceOptions& options) {
@@ -187,11 +197,9 @@ void add_device_options(CLI::App& parser, DeviceOptions& options) {
       })
       ->type_name("auto|cpu|cuda[:I]")
       ->capture_default_str();
-  parser
-      .add_option("--deterministic",
-                  "The same bits in every run: always so in what runs by default")
-      ->check(CLI::IsMember({"on", "off"}, CLI::ignore_case))
-      ->type_name("on|off");
+  add_choice<bool>(parser, "--deterministic", {{"on", true}, {"off", false}}, options.deterministic,
+                   "on, the default: the same bits in every run; off: also products of cuSPARSE "
+                   "that do not promise it");
 }
 
 void add_json_option(CLI::App& parser, bool& json) {

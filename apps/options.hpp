@@ -17,7 +17,12 @@
 namespace tansolve::app {
 
 enum class Precision { f64, f32 };
-enum class Format { automatic, dtans, csr };
+enum class Format { automatic, dtans, csr, coo, sell, bsr };
+/// Whether the matrix stays uncompressed.
+constexpr bool is_plain(Format format) {
+  return format != Format::automatic && format != Format::dtans;
+}
+std::string format_name(Format format);
 
 /// Where the matrix comes from.
 struct InputOptions {
@@ -38,6 +43,7 @@ struct PlanOptions {
 
 struct DeviceOptions {
   std::string device = "auto";
+  bool deterministic = true;
 };
 
 /// Refuses what is not a number of at least 0: also NaN and infinity.
@@ -54,7 +60,7 @@ void add_input_options(CLI::App& parser, InputOptions& options);
 void add_plan_options(CLI::App& parser, PlanOptions& options);
 /// Adds --format.
 void add_format_option(CLI::App& parser, PlanOptions& options);
-/// Adds --device and --deterministic, which all that runs by default is.
+/// Adds --device and --deterministic.
 void add_device_options(CLI::App& parser, DeviceOptions& options);
 void add_json_option(CLI::App& parser, bool& json);
 

@@ -27,9 +27,10 @@ void keep_container(Prepared<T>& prepared, CompressedMatrix<T> matrix, const Pla
                 fmt::format("--plan: {} is a container, whose plan is fixed; 'tansolve encode' "
                             "makes one by another plan",
                             prepared.name));
-  if (options.format == Format::csr) {
+  if (is_plain(options.format)) {
     prepared.csr = matrix.decode(threads);
-    prepared.reason = "csr was asked for";
+    prepared.plain = options.format;
+    prepared.reason = format_name(options.format) + " was asked for";
   } else {
     prepared.compressed = std::move(matrix);
     prepared.reason = "the container's own";
@@ -52,8 +53,8 @@ void plan_and_encode(Prepared<T>& prepared, const PlanOptions& options, int thre
   if (!asked && !prepared.choice->compression_pays) {
     prepared.reason = fmt::format(
         "compression is predicted not to pay, {}; --format dtans compresses all the same",
-        request.objective == Objective::time
-            ? fmt::format("{:.3g} ms a product on one core against {:.3g} of csr",
+        request.objective_or_default() == Objective::time
+            ? fmt::format("{:.3g} ms a product against {:.3g} of csr",
                           prepared.choice->chosen.nanoseconds * 1e-6,
                           prepared.choice->csr_nanoseconds * 1e-6)
             : fmt::format("{:.4g} bytes against {:.4g} of csr", prepared.choice->chosen.bytes,
@@ -75,8 +76,10 @@ StandardBytes Prepared<T>::standard() const {
 
 template <class T>
 Prepared<T> prepare(Source<T> source, const PlanOptions& options, int threads) {
-  if (options.forced && options.format == Format::csr)
-    throw Error(ErrorCode::invalid_argument, "--plan: csr has no plan; it goes with dtans");
+  if (options.forced && is_plain(options.format))
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("--plan: {} has no plan; it goes with dtans", format_name(options.format)));
   Prepared<T> prepared{.name = source.name};
   if (source.is_container()) {
     keep_container(prepared, std::get<CompressedMatrix<T>>(std::move(source.matrix)), options,
@@ -84,10 +87,12 @@ Prepared<T> prepare(Source<T> source, const PlanOptions& options, int threads) {
     return prepared;
   }
   prepared.csr = std::get<Csr<T>>(std::move(source.matrix));
-  if (options.format == Format::csr)
-    prepared.reason = "csr was asked for";
-  else
+  if (is_plain(options.format)) {
+    prepared.plain = options.format;
+    prepared.reason = format_name(options.format) + " was asked for";
+  } else {
     plan_and_encode(prepared, options, threads);
+  }
   return prepared;
 }
 
@@ -103,7 +108,7 @@ std::string plan_text(const Plan& plan) {
 
 template <class T>
 Json plan_json(const Prepared<T>& matrix) {
-  Json json = {{"format", matrix.compressed ? "dtans" : "csr"}};
+  Json json = {{"format", matrix.compressed ? "dtans" : format_name(matrix.plain)}};
   if (matrix.compressed) {
     const Plan& plan = matrix.compressed->plan();
     json["geometry"] = traits(plan.coding).name;
@@ -153,7 +158,8 @@ template <class T>
 void say_plan_and_storage(const Console& console, const Prepared<T>& matrix) {
   const StandardBytes standard = matrix.standard();
   if (!matrix.compressed) {
-    console.say("format    csr: {}\nstorage   {}\n", matrix.reason, bytes_text(standard.csr));
+    console.say("format    {}: {}\nstorage   {}\n", format_name(matrix.plain), matrix.reason,
+                bytes_text(standard.csr));
     return;
   }
   const StorageBytes storage = matrix.compressed->storage();

@@ -21,6 +21,7 @@ template <class T>
 struct Prepared {
   std::string name;
   std::optional<Csr<T>> csr = {};
+  Format plain = Format::csr;  ///< what it is multiplied as where it is not compressed
   std::optional<CompressedMatrix<T>> compressed = {};
   std::optional<PlanChoice> choice = {};    ///< where a plan was chosen
   std::optional<Histogram> histogram = {};  ///< likewise

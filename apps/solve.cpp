@@ -12,6 +12,9 @@
 #include <tansolve/codec/matrix_market.hpp>
 #include <tansolve/kernels/compressed_operator.hpp>
 #include <tansolve/kernels/csr_operator.hpp>
+#if TANSOLVE_HAS_CUDA
+#include <tansolve/kernels/cuda/vendor_operator.hpp>
+#endif
 #include <tansolve/preconditioners/jacobi.hpp>
 #include <tansolve/solvers/cg.hpp>
 
@@ -41,12 +44,50 @@ struct SolveCommandOptions {
   std::optional<std::int64_t> max_iterations;
 };
 
+#if TANSOLVE_HAS_CUDA
+VendorFormat vendor_format(Format format, bool deterministic) {
+  switch (format) {
+    case Format::csr:
+      return deterministic ? VendorFormat::csr_alg2 : VendorFormat::csr_alg1;
+    case Format::coo:
+      return deterministic ? VendorFormat::coo_alg2 : VendorFormat::coo_alg1;
+    case Format::sell:
+      return VendorFormat::sell;
+    default:
+      return VendorFormat::bsr;
+  }
+}
+
+template <class T>
+std::unique_ptr<LinearOperator<T, Cuda>> make_plain_operator(Context<Cuda>& context,
+                                                             const Prepared<T>& matrix,
+                                                             bool deterministic) {
+  const VendorFormat format = vendor_format(matrix.plain, deterministic);
+  if (deterministic && !VendorOperator<T>::reproducible(format))
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--format {}: cuSPARSE does not promise the same bits in every run; "
+                            "--deterministic off takes it all the same",
+                            format_name(matrix.plain)));
+  return std::make_unique<VendorOperator<T>>(context, *matrix.csr, format);
+}
+#endif
+
+template <class T>
+std::unique_ptr<LinearOperator<T, Host>> make_plain_operator(Context<Host>& context,
+                                                             const Prepared<T>& matrix, bool) {
+  if (matrix.plain != Format::csr)
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("--format {}: on the CPU there are dtans and csr", format_name(matrix.plain)));
+  return std::make_unique<CsrOperator<T, Host>>(context, *matrix.csr);
+}
+
 template <class T, class B>
-std::unique_ptr<LinearOperator<T, B>> make_operator(Context<B>& context,
-                                                    const Prepared<T>& matrix) {
+std::unique_ptr<LinearOperator<T, B>> make_operator(Context<B>& context, const Prepared<T>& matrix,
+                                                    bool deterministic) {
   if (matrix.compressed)
     return std::make_unique<CompressedOperator<T, B>>(context, *matrix.compressed);
-  return std::make_unique<CsrOperator<T, B>>(context, *matrix.csr);
+  return make_plain_operator(context, matrix, deterministic);
 }
 
 template <class T, class B>
@@ -156,7 +197,7 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
                   const SolveCommandOptions& options, const Output& output,
                   const Prepared<T>& matrix, const Look& look) {
   const Console& console = output.console;
-  const auto A = make_operator(context, matrix);
+  const auto A = make_operator(context, matrix, options.device.deterministic);
   const Traits traits = look_at(matrix.name, *A, look.symmetric, look.not_finite);
   say_matrix(console, matrix.name, matrix,
              !look.symmetric   ? "symmetry unknown"
@@ -205,11 +246,13 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
 
 ExitCode run(const SolveCommandOptions& options) {
   const Output output = open_output(options.output, options.json);
-  [[maybe_unused]] const std::optional<int> gpu = choose_gpu(options.device);
+  const std::optional<int> gpu = choose_gpu(options.device);
   return std::visit(
       [&]<class T>(Source<T> source) {
         const Look look = look_at_source(source, options.solver, options.input.threads);
-        const auto matrix = prepare(std::move(source), options.plan, options.input.threads);
+        PlanOptions plan = options.plan;
+        if (gpu) plan.request.processor = Processor::gpu;
+        const auto matrix = prepare(std::move(source), plan, options.input.threads);
 #if TANSOLVE_HAS_CUDA
         if (gpu) {
           Context<Cuda> context(*gpu);

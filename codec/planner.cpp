@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The cost model: bytes from the histogram, time from what was measured on the host.
+// The cost model: bytes from the histogram, time from what was measured.
 #include <tansolve/codec/encode.hpp>
 #include <tansolve/codec/error.hpp>
 #include <tansolve/codec/planner.hpp>
@@ -34,15 +34,28 @@ constexpr double escape_nanoseconds = 8;
 constexpr double core_bandwidth = 9.7;
 constexpr double csr_least_nanoseconds = 0.9;
 
+/// Picoseconds on an H200: of a nonzero or padding, by coding (poisson27:128 and fem3:72, within
+/// 15 %), of a row and of a lane (poisson7:200 with 1 and 4 rows a lane), of an escape
+/// (varcoef7:128 and er:1000000:16, whose gather of x it includes).
+constexpr std::array<double, all_codings.size()> gpu_costs = {2.25, 1.45, 1.35, 1.1, 1.1, 1.4};
+constexpr double gpu_row_cost = 1.4, gpu_lane_cost = 3.7, gpu_escape_cost = 6;
+/// What it streams, and the time of a nonzero of cuSPARSE's reproducible CSR product.
+constexpr double gpu_bandwidth = 4000, gpu_csr_cost = 5;
+
 /// Slices that keep a large GPU's warps busy (132 multiprocessors of 32 warps), and threads
 /// balanced.
 constexpr std::int64_t slices_for_time = 4224, slices_for_memory = 256;
 constexpr int most_rows_per_lane = 16;
 
-int choose_rows_per_lane(std::int64_t rows, Objective objective) {
-  const std::int64_t slices = objective == Objective::time ? slices_for_time : slices_for_memory;
+/// On a GPU rows a lane save time until a lane has some 32 nonzeros; beyond, what neighbours share
+/// of x is lost.
+int choose_rows_per_lane(std::int64_t rows, std::int64_t nnz, const PlanRequest& request) {
+  const bool time = request.objective_or_default() == Objective::time;
+  const std::int64_t slices = time ? slices_for_time : slices_for_memory;
+  const bool on_gpu = time && request.processor == Processor::gpu;
   int rows_per_lane = 1;
   while (2 * rows_per_lane <= most_rows_per_lane &&
+         !(on_gpu && nnz * 2 * rows_per_lane > 32 * rows) &&
          rows / (std::int64_t{2} * rows_per_lane * warp_size) >= slices)
     rows_per_lane *= 2;
   return rows_per_lane;
@@ -129,7 +142,7 @@ double padding_symbols(const Csr<T>& matrix, const Plan& plan) {
 
 template <class T>
 Candidate predict(const Csr<T>& matrix, const Histogram& histogram, const Plan& plan,
-                  double in_step, double row_length_bytes) {
+                  double in_step, double row_length_bytes, Processor processor) {
   const auto& [coding, name, geometry, tables] = traits(plan.coding);
   const auto nnz = static_cast<double>(matrix.nnz());
   const double scale = histogram.total == 0 ? 0 : nnz / static_cast<double>(histogram.total);
@@ -162,6 +175,16 @@ Candidate predict(const Csr<T>& matrix, const Histogram& histogram, const Plan& 
   }
   candidate.bytes += bits / 8 + lanes / warp_size * 8 + row_length_bytes;
 
+  if (processor == Processor::gpu) {
+    const auto rows = static_cast<double>(matrix.rows());
+    const double picoseconds =
+        gpu_costs[static_cast<std::size_t>(plan.coding)] * (nnz + padding / tables) +
+        gpu_row_cost * rows + gpu_lane_cost * lanes + gpu_escape_cost * candidate.escapes;
+    const double vectors = 2 * static_cast<double>(sizeof(T)) * rows;
+    candidate.nanoseconds =
+        std::max(picoseconds * 1e-3, (candidate.bytes + vectors) / gpu_bandwidth);
+    return candidate;
+  }
   const HostCost& cost = host_costs[static_cast<std::size_t>(plan.coding)];
   candidate.nanoseconds =
       std::max(candidate.bytes / core_bandwidth,
@@ -170,14 +193,19 @@ Candidate predict(const Csr<T>& matrix, const Histogram& histogram, const Plan& 
   return candidate;
 }
 
+const char* time_unit(const PlanRequest& request) {
+  return request.processor == Processor::gpu ? "ms a product on an H200"
+                                             : "ms a product on one core";
+}
+
 std::string reason_for(const PlanChoice& choice, const PlanRequest& request) {
   const CodingTraits& coding = traits(choice.chosen.plan.coding);
   if (request.coding) return fmt::format("{} was asked for", coding.name);
-  const bool time = request.objective == Objective::time;
+  const bool time = request.objective_or_default() == Objective::time;
   return fmt::format("{} is predicted to take the {}: {:.3g} {} against {:.3g} of CSR", coding.name,
                      time ? "least time" : "fewest bytes",
                      time ? choice.chosen.nanoseconds * 1e-6 : choice.chosen.bytes * 1e-6,
-                     time ? "ms a product on one core" : "MB",
+                     time ? time_unit(request) : "MB",
                      time ? choice.csr_nanoseconds * 1e-6 : choice.csr_bytes * 1e-6);
 }
 
@@ -191,7 +219,7 @@ PlanChoice choose_plan(const Csr<T>& matrix, const Histogram& histogram,
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("rows per lane: {} is not within 1 to {}", *request.rows_per_lane,
                             max_rows_per_lane));
-  const bool time = request.objective == Objective::time;
+  const bool time = request.objective_or_default() == Objective::time;
   const double in_step = share_in_step(matrix);
   const auto row_length_bytes = static_cast<double>(RowLengths(matrix.offsets()).bytes().size());
   PlanChoice choice;
@@ -199,10 +227,11 @@ PlanChoice choose_plan(const Csr<T>& matrix, const Histogram& histogram,
     if (request.coding && *request.coding != coding.coding) continue;
     const Plan plan = {
         .coding = coding.coding,
-        .rows_per_lane =
-            request.rows_per_lane.value_or(choose_rows_per_lane(matrix.rows(), request.objective)),
+        .rows_per_lane = request.rows_per_lane.value_or(
+            choose_rows_per_lane(matrix.rows(), matrix.nnz(), request)),
         .row_ends = request.row_ends.value_or(time ? RowEnds::aligned : RowEnds::crossing)};
-    choice.considered.push_back(predict(matrix, histogram, plan, in_step, row_length_bytes));
+    choice.considered.push_back(
+        predict(matrix, histogram, plan, in_step, row_length_bytes, request.processor));
   }
   std::stable_sort(choice.considered.begin(), choice.considered.end(),
                    [&](const Candidate& a, const Candidate& b) {
@@ -210,8 +239,11 @@ PlanChoice choose_plan(const Csr<T>& matrix, const Histogram& histogram,
                    });
   choice.chosen = choice.considered.front();
   choice.csr_bytes = static_cast<double>(standard_bytes(matrix).csr);
-  choice.csr_nanoseconds = std::max(choice.csr_bytes / core_bandwidth,
-                                    static_cast<double>(matrix.nnz()) * csr_least_nanoseconds);
+  const auto nnz = static_cast<double>(matrix.nnz());
+  choice.csr_nanoseconds =
+      request.processor == Processor::gpu
+          ? std::max(choice.csr_bytes / gpu_bandwidth, nnz * gpu_csr_cost * 1e-3)
+          : std::max(choice.csr_bytes / core_bandwidth, nnz * csr_least_nanoseconds);
   choice.compression_pays = time ? choice.chosen.nanoseconds < choice.csr_nanoseconds
                                  : choice.chosen.bytes < choice.csr_bytes;
   choice.reason = reason_for(choice, request);

@@ -16,19 +16,28 @@ namespace tansolve {
 /// What the plan shall save.
 enum class Objective { time, memory };
 
+/// What the products shall run on.
+enum class Processor { host, gpu };
+
 /// What is asked for; parts that are given are forced.
 struct PlanRequest {
-  Objective objective = Objective::memory;  ///< on the host compression saves memory first
+  Processor processor = Processor::host;
+  /// By default memory on the host, where decoding costs time, and time on a GPU.
+  std::optional<Objective> objective = {};
   std::optional<Coding> coding = {};
   std::optional<int> rows_per_lane = {};
   std::optional<RowEnds> row_ends = {};
+
+  Objective objective_or_default() const {
+    return objective.value_or(processor == Processor::host ? Objective::memory : Objective::time);
+  }
 };
 
 /// A plan and what the model predicts for it.
 struct Candidate {
   Plan plan;
   double bytes = 0;        ///< of the compressed matrix
-  double nanoseconds = 0;  ///< of one product on one core of the host
+  double nanoseconds = 0;  ///< of one product on one core of the host, or on the GPU
   double escapes = 0;      ///< nonzeros that escape
 };
 
@@ -43,7 +52,8 @@ struct PlanChoice {
 
 /// Chooses among all codings by the objective. Bytes follow from the histogram (within a few
 /// percent: coded bits, padding, row lengths, offsets, tables, and the mean loss at the end of a
-/// lane), time from a cost a nonzero and coding that was measured on the host. Deterministic.
+/// lane), time from a cost a nonzero and coding that was measured on a host and on an H200.
+/// Deterministic.
 /// Throws Error(invalid_argument) for a forced rows_per_lane out of range.
 template <class T>
 PlanChoice choose_plan(const Csr<T>& matrix, const Histogram& histogram,

@@ -10,14 +10,14 @@
 
 namespace tansolve {
 
-/// Calls `work` on the host. On a GPU the first run records what it launches on the context's
-/// stream, which must be all that it does (LinearOperator::capturable), as a graph; every run then
-/// launches that graph, at a fraction of the cost of single launches. The context, and the memory
-/// that the work refers to, must outlive this.
+/// Calls `work` on the host. On a GPU, if it is `capturable` (as LinearOperator has it), the first
+/// run records what it launches on the context's stream as a graph; every run then launches that
+/// graph, at a fraction of the cost of single launches. The context, and the memory that the work
+/// refers to, must outlive this.
 template <class B>
 class Replay {
  public:
-  Replay(Context<B>&, std::function<void()> work) : work_(std::move(work)) {}
+  Replay(Context<B>&, bool /*capturable*/, std::function<void()> work) : work_(std::move(work)) {}
 
   /// Returns whether the work ran without being called, so that nobody counted it. Throws what the
   /// work throws, and Error(device).

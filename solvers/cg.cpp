@@ -126,7 +126,7 @@ Report cg(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T, B>> 
     };
     std::int64_t i = 0;
     const std::int64_t a_look = iterations_a_look(A, M);
-    Replay<B> look(context, [&] {
+    Replay<B> look(context, a_look > 1, [&] {
       for (std::int64_t k = 0; k < a_look; ++k) iterate(i + k);
     });
 

@@ -180,6 +180,7 @@ DeviceMatrix<T>::DeviceMatrix(Context<Cuda>& context, const CompressedMatrix<T>&
   view_.rows_per_lane = parts.plan.rows_per_lane;
   view_.length_width = parts.row_lengths.width();
   view_.constant_length = parts.row_lengths.constant();
+  view_.code_count = static_cast<int>(codes.size());
   view_.entry_count = entries.count;
   view_.entry_bytes = static_cast<int>(entries.bytes.size());
 

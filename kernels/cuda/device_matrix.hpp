@@ -49,6 +49,7 @@ struct DeviceMatrixView {
   /// By table and slot, how a slot decodes: slot_code(). None where M = 1, where a slot is the
   /// index of its entry.
   const std::uint32_t* codes;
+  int code_count;  ///< 0 without nonzeros
   /// What symbols stand for: SymbolEntry<T>, but values, then deltas, where there are two tables.
   const std::byte* entries;
   int entry_count;          ///< of SymbolEntry<T>; fixed geometries repeat symbol 0 at the end

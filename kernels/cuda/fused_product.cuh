@@ -21,13 +21,12 @@ __global__ void __launch_bounds__(fused_tuning(coding).threads, fused_tuning(cod
                  unsigned* ticket) {
   using Agent = SliceAgent<T, coding, escapes, ends, entries_shared>;
   constexpr int threads = fused_tuning(coding).threads;
-  constexpr Geometry geometry = traits(coding).geometry;
   const DeviceMatrixView<T>& matrix = arguments.matrix;
   if constexpr (entries_shared)
     for (int i = threadIdx.x; i < matrix.entry_bytes / 16; i += threads)
       reinterpret_cast<int4*>(shared_entries)[i] = reinterpret_cast<const int4*>(matrix.entries)[i];
-  if constexpr (geometry.M > 1)
-    for (int i = threadIdx.x; i < traits(coding).tables * geometry.slots(); i += threads)
+  if constexpr (traits(coding).geometry.M > 1)
+    for (int i = threadIdx.x; i < matrix.code_count; i += threads)
       Agent::codes()[i] = matrix.codes[i];
   __syncthreads();
 

@@ -17,6 +17,7 @@ void Replay<Cuda>::record() {
     work_();
   } catch (...) {
     cudaStreamEndCapture(stream, &graph);  // whatever it says, the work's failure comes first
+    cudaGetLastError();
     if (graph != nullptr) cudaGraphDestroy(graph);
     throw;
   }
@@ -27,6 +28,10 @@ void Replay<Cuda>::record() {
 }
 
 bool Replay<Cuda>::run() {
+  if (!capturable_) {
+    work_();
+    return false;
+  }
   const bool recorded = graph_ != nullptr;
   if (!recorded) record();
   TANSOLVE_CUDA_CHECK(cudaGraphLaunch(graph_, context_->stream()));

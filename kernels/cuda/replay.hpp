@@ -12,8 +12,8 @@ namespace tansolve {
 template <>
 class Replay<Cuda> {
  public:
-  Replay(Context<Cuda>& context, std::function<void()> work)
-      : context_(&context), work_(std::move(work)) {}
+  Replay(Context<Cuda>& context, bool capturable, std::function<void()> work)
+      : context_(&context), capturable_(capturable), work_(std::move(work)) {}
   Replay(const Replay&) = delete;
   Replay& operator=(const Replay&) = delete;
   ~Replay();
@@ -24,6 +24,7 @@ class Replay<Cuda> {
   void record();
 
   Context<Cuda>* context_;
+  bool capturable_;
   std::function<void()> work_;
   CUgraphExec_st* graph_ = nullptr;
 };

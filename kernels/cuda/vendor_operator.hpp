@@ -29,7 +29,7 @@ std::string_view name(VendorFormat format);
 /// arrays, descriptors and a workspace of its own; what cuSPARSE can prepare is prepared once, at
 /// construction. Refers to the host's matrix for the diagonal; it must outlive the operator.
 /// Offsets have 64 bits only where the stored entries (the padding of SELL included) need them;
-/// where cuSPARSE then refuses 32-bit columns, as it does for COO, these have 64 bits, too.
+/// then columns have, too, since cuSPARSE takes no mixture.
 template <class T>
 class VendorOperator final : public LinearOperator<T, Cuda> {
  public:

@@ -31,7 +31,7 @@ void check_products(Context<Cuda>& context, const Csr<T>& matrix, const Plan& pl
   const auto compressed = encode(matrix, plan, histogram);
   const CompressedOperator<T, Cuda> a(context, compressed);
   CHECK(a.device_bytes() <= compressed.storage().total() + detail::DeviceMatrix<T>::extra_bytes);
-  const auto hx = random_vector<T>(matrix.cols(), 42), hy = random_vector<T>(matrix.rows(), 43);
+  const auto hx = uniform_vector<T>(matrix.cols(), 42), hy = uniform_vector<T>(matrix.rows(), 43);
   const std::vector<T> poison(matrix.rows(), nan);
   auto wild = hx;  // what padding or an empty row touches by mistake shows as NaN
   for (std::size_t j = 0; j < wild.size(); j += 5) wild[j] = j % 2 == 0 ? nan : T(HUGE_VAL);
@@ -106,7 +106,7 @@ TEST_CASE_TEMPLATE("the fused product on the gpu takes unowned slots for symbol 
     for (auto& word : parts.words) word = 0xffffffff;
     const CompressedMatrix<T> crafted(parts);
     const CompressedOperator<T, Cuda> a(context, crafted);
-    const auto hx = random_vector<T>(matrix.cols(), 6);
+    const auto hx = uniform_vector<T>(matrix.cols(), 6);
     const auto x = upload(context, hx);
     Vector<T, Cuda> y(context, matrix.rows());
     a.apply(x, y);
@@ -120,7 +120,7 @@ TEST_CASE("products repeat to the bit, and do not allocate") {
   const auto matrix = generate("laplacian:ba:20000:8");
   const auto compressed = encode(matrix, {Coding::joint, 2}, count_pairs(matrix));
   const CompressedOperator<double, Cuda> a(context, compressed);
-  const auto x = upload(context, random_vector<double>(matrix.cols(), 1));
+  const auto x = upload(context, uniform_vector<double>(matrix.cols(), 1));
   Vector<double, Cuda> y(context, matrix.rows());
   Scalar<double, Cuda> xy(context);
   a.apply_dot(x, y, xy);

@@ -18,7 +18,7 @@
 namespace tansolve::test {
 
 template <class T>
-std::vector<T> random_vector(std::int64_t n, std::uint64_t seed) {
+std::vector<T> uniform_vector(std::int64_t n, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<T> x(n);
   for (T& value : x) value = static_cast<T>(static_cast<double>(random() >> 11) * 0x1p-52 - 1);

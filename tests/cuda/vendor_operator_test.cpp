@@ -32,9 +32,9 @@ void check_products(Context<Cuda>& context, const Csr<T>& matrix, VendorFormat f
   const VendorOperator<T> a(context, matrix, format, block);
   CHECK(a.capturable());
   const std::vector<T> poison(matrix.rows(), std::numeric_limits<T>::quiet_NaN());
-  const auto hy = random_vector<T>(matrix.rows(), 43);
+  const auto hy = uniform_vector<T>(matrix.rows(), 43);
   for (const std::uint64_t seed : {42, 44}) {  // the second pair of vectors lies elsewhere
-    const auto hx = random_vector<T>(matrix.cols(), seed);
+    const auto hx = uniform_vector<T>(matrix.cols(), seed);
     const auto x = upload(context, hx);
     auto y = upload(context, poison);
     a.apply(x, y);
@@ -79,7 +79,7 @@ TEST_CASE_TEMPLATE("cuSPARSE's formats agree with the csr product on structured 
 TEST_CASE("the formats that cuSPARSE documents as reproducible repeat to the bit") {
   Context<Cuda> context;
   const auto matrix = generate("laplacian:ba:20000:8");
-  const auto x = upload(context, random_vector<double>(matrix.cols(), 1));
+  const auto x = upload(context, uniform_vector<double>(matrix.cols(), 1));
   Vector<double, Cuda> y(context, matrix.rows());
   int formats = 0;
   for (const VendorFormat format : all_vendor_formats) {
@@ -101,8 +101,8 @@ TEST_CASE("the formats that cuSPARSE documents as reproducible repeat to the bit
 TEST_CASE("products of every vendor format are recorded in a graph and replayed") {
   Context<Cuda> context;
   const auto matrix = generate("fem3:5");
-  const auto hx = random_vector<double>(matrix.cols(), 1),
-             hy = random_vector<double>(matrix.rows(), 2);
+  const auto hx = uniform_vector<double>(matrix.cols(), 1),
+             hy = uniform_vector<double>(matrix.rows(), 2);
   const auto x = upload(context, hx);
   for (const VendorFormat format : all_vendor_formats) {
     CAPTURE(name(format));
