@@ -39,6 +39,8 @@ constexpr double csr_least_nanoseconds = 0.9;
 /// (varcoef7:128 and er:1000000:16, whose gather of x it includes).
 constexpr std::array<double, all_codings.size()> gpu_costs = {2.25, 1.45, 1.35, 1.1, 1.1, 1.4};
 constexpr double gpu_row_cost = 1.4, gpu_lane_cost = 3.7, gpu_escape_cost = 6;
+/// And of an entry of the longest row, which one lane decodes alone (laplacian:ba:2000000:12).
+constexpr double gpu_serial_cost = 120'000;
 /// What it streams, and the time of a nonzero of cuSPARSE's reproducible CSR product.
 constexpr double gpu_bandwidth = 4000, gpu_csr_cost = 5;
 
@@ -180,9 +182,12 @@ Candidate predict(const Csr<T>& matrix, const Histogram& histogram, const Plan& 
     const double picoseconds =
         gpu_costs[static_cast<std::size_t>(plan.coding)] * (nnz + padding / tables) +
         gpu_row_cost * rows + gpu_lane_cost * lanes + gpu_escape_cost * candidate.escapes;
+    std::int64_t longest = 0;
+    for (std::int64_t i = 0; i < matrix.rows(); ++i) longest = std::max(longest, matrix.row_nnz(i));
+    const auto longest_row = static_cast<double>(longest);
     const double vectors = 2 * static_cast<double>(sizeof(T)) * rows;
-    candidate.nanoseconds =
-        std::max(picoseconds * 1e-3, (candidate.bytes + vectors) / gpu_bandwidth);
+    candidate.nanoseconds = std::max({picoseconds * 1e-3, longest_row * gpu_serial_cost * 1e-3,
+                                      (candidate.bytes + vectors) / gpu_bandwidth});
     return candidate;
   }
   const HostCost& cost = host_costs[static_cast<std::size_t>(plan.coding)];
