@@ -18,9 +18,11 @@
 namespace tansolve::app {
 namespace {
 
-const std::vector<std::pair<std::string, Format>> all_formats = {
-    {"auto", Format::automatic}, {"dtans", Format::dtans}, {"csr", Format::csr},
-    {"coo", Format::coo},        {"sell", Format::sell},   {"bsr", Format::bsr}};
+const std::vector<std::pair<std::string, Format>> all_formats = {{"auto", Format::automatic},
+                                                                 {"dtans", Format::dtans},
+                                                                 {"csr", Format::csr},
+                                                                 {"coo", Format::coo},
+                                                                 {"sell", Format::sell}};
 
 /// More threads than this are a slip of the keyboard, and OpenMP would abort on them.
 constexpr int most_threads = 1024;
@@ -181,10 +183,9 @@ std::string format_name(Format format) {
 }
 
 void add_format_option(CLI::App& parser, PlanOptions& options) {
-  add_choice<Format>(
-      parser, "--format", all_formats, options.format,
-      "auto, the default: dtans where compression pays by --optimize, else csr; coo, "
-      "sell and bsr (of 3 x 3) are cuSPARSE's");
+  add_choice<Format>(parser, "--format", all_formats, options.format,
+                     "auto, the default: dtans where compression pays by --optimize, else csr; coo "
+                     "and sell are cuSPARSE's");
 }
 
 void add_device_options(CLI::App& parser, DeviceOptions& options) {
@@ -210,14 +211,21 @@ std::optional<int> choose_gpu(const DeviceOptions& options) {
   if (options.device == "cpu") return {};
 #if TANSOLVE_HAS_CUDA
   const int count = cuda_device_count();
-  const std::string reason = cuda_unavailable_reason();
+  std::string reason = cuda_unavailable_reason();
+  if (options.device == "auto" && count > 0) {
+    try {
+      const Context<Cuda> context;  // that it works
+    } catch (const Error& error) {
+      reason = error.what();
+    }
+  }
 #else
   const int count = 0;
   const std::string reason = "this build has no CUDA backend";
 #endif
   if (options.device == "auto") {
-    complain("device: {}\n", count > 0 ? "cuda:0" : fmt::format("cpu ({})", reason));
-    return count > 0 ? std::optional(0) : std::nullopt;
+    complain("device: {}\n", reason.empty() ? "cuda:0" : fmt::format("cpu ({})", reason));
+    return reason.empty() ? std::optional(0) : std::nullopt;
   }
   if (count == 0)
     throw Error(ErrorCode::device, fmt::format("--device {}: {}; --device cpu runs on the host",

@@ -17,7 +17,7 @@
 namespace tansolve::app {
 
 enum class Precision { f64, f32 };
-enum class Format { automatic, dtans, csr, coo, sell, bsr };
+enum class Format { automatic, dtans, csr, coo, sell };
 /// Whether the matrix stays uncompressed.
 constexpr bool is_plain(Format format) {
   return format != Format::automatic && format != Format::dtans;

@@ -67,6 +67,12 @@ void plan_and_encode(Prepared<T>& prepared, const PlanOptions& options, int thre
   prepared.encode_seconds = stopwatch.seconds();
 }
 
+std::int64_t plain_bytes(const StandardBytes& standard, Format format) {
+  return format == Format::coo    ? standard.coo
+         : format == Format::sell ? standard.sell
+                                  : standard.csr;
+}
+
 }  // namespace
 
 template <class T>
@@ -128,7 +134,7 @@ template <class T>
 Json storage_json(const Prepared<T>& matrix) {
   const StandardBytes standard = matrix.standard();
   Json json;
-  std::int64_t total = standard.csr;
+  std::int64_t total = plain_bytes(standard, matrix.plain);
   if (matrix.compressed) {
     const StorageBytes storage = matrix.compressed->storage();
     total = storage.total();
@@ -159,7 +165,7 @@ void say_plan_and_storage(const Console& console, const Prepared<T>& matrix) {
   const StandardBytes standard = matrix.standard();
   if (!matrix.compressed) {
     console.say("format    {}: {}\nstorage   {}\n", format_name(matrix.plain), matrix.reason,
-                bytes_text(standard.csr));
+                bytes_text(plain_bytes(standard, matrix.plain)));
     return;
   }
   const StorageBytes storage = matrix.compressed->storage();

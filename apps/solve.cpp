@@ -51,10 +51,8 @@ VendorFormat vendor_format(Format format, bool deterministic) {
       return deterministic ? VendorFormat::csr_alg2 : VendorFormat::csr_alg1;
     case Format::coo:
       return deterministic ? VendorFormat::coo_alg2 : VendorFormat::coo_alg1;
-    case Format::sell:
-      return VendorFormat::sell;
     default:
-      return VendorFormat::bsr;
+      return VendorFormat::sell;
   }
 }
 

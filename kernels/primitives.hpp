@@ -54,17 +54,16 @@ struct CgScalars {
   Scalar<T, B>& rr_next;        ///< r'r after it
 };
 
-/// The next direction of conjugate gradients: p = z + (rho / rho_old) p. Where rr is NaN, p keeps
-/// its values. Passes over memory: 3.
+/// The next direction of conjugate gradients: p = z + (rho / rho_old) p. Where rr is not finite, p
+/// keeps its values. Passes over memory: 3.
 template <class T, class B>
 void cg_direction(Context<B>& context, const CgScalars<T, B>& s, In<T, B> z, Span<T, B> p);
 
 /// The step of conjugate gradients. If rho and pq are positive and finite, and so are
 /// alpha = rho / pq and scale alpha in size, then x += (scale alpha) p, r -= alpha q,
-/// rr_next = r'r. Otherwise x and r keep their values and rr_next becomes NaN. Where rr is NaN or
-/// at most `enough`, nothing happens but rr_next = rr: steps may be issued beyond the last that is
-/// wanted, and change nothing.
-/// Passes over memory: 6 (reads x, p, r, q; writes x, r).
+/// rr_next = r'r. Otherwise x and r keep their values and rr_next becomes NaN. Where rr is not
+/// finite or at most `enough`, nothing happens but rr_next = rr: steps may be issued beyond the
+/// last that is wanted, and change nothing. Passes over memory: 6 (reads x, p, r, q; writes x, r).
 template <class T, class B>
 void cg_step(Context<B>& context, const CgScalars<T, B>& s, std::type_identity_t<T> scale,
              std::type_identity_t<T> enough, In<T, B> p, In<T, B> q, Span<T, B> x, Span<T, B> r);

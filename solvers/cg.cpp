@@ -99,8 +99,8 @@ Report cg(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T, B>> 
           std::type_identity_t<Workspace<T, B>>& work) {
   const LinearOperator<T, B>* M = options.preconditioner;
   require_square_system("cg", A, b, x, options);
-  work.require("cg", cg_workspace(A.rows(), M != nullptr));
   Context<B>& context = A.context();
+  work.require("cg", context, cg_workspace(A.rows(), M != nullptr));
   const Span<T, B> r = work.vector(0), p = work.vector(1), q = work.vector(2);
   const Span<T, B> z = M != nullptr ? work.vector(3) : r;
   const Ring<T, B> rr(work, 0), pq(work, 1), rho = M != nullptr ? Ring<T, B>(work, 2) : rr;
@@ -145,15 +145,18 @@ Report cg(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T, B>> 
       else
         for (std::int64_t k = i; k < end; ++k) iterate(k);
       rr.read_all(context, seen);
-      for (; i < end && !(met || broke_down); ++i) {
+      for (; i < end; ++i) {
         const double before = std::exchange(latest, seen[(i + 2) % detail::cg_ring]);
-        broke_down = !std::isfinite(latest);
-        met = latest <= enough;
+        const bool stopped = progress.exhausted() || progress.diverged() || progress.cancelled();
+        if (std::isfinite(latest)) progress.record(sigma * std::sqrt(latest));
+        if (latest > enough && std::isfinite(latest)) continue;
+        // What followed changed nothing; but an earlier reason to stop comes first.
+        met = !stopped && latest <= enough;
+        broke_down = !stopped && !std::isfinite(latest);
         if (broke_down)
           breakdown = why_no_step(M != nullptr ? rho.read(context, i + 1) : before,
                                   pq.read(context, i), norm_of(context, q, pq[i + 1]));
-        else
-          progress.record(sigma * std::sqrt(latest));
+        break;
       }
     }
     const double previous = std::exchange(truth, progress.true_residual(b, x, r, rr[0]));

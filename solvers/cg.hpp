@@ -30,6 +30,9 @@ inline constexpr std::int64_t cg_ring = 12;
 /// true one does not, the method restarts from the true one, until a restart has failed to halve
 /// it.
 ///
+/// On a GPU the host looks every cg_ring iterations: a solve that is cancelled, diverges or runs
+/// out of time goes on for up to so many, which x, the history and the counts include.
+///
 /// Residuals are iterated relative to the first one, so that b may be scaled by any number that
 /// leaves b, A b and x finite and normal. Deterministic. Allocates nothing but the history on the
 /// host. Throws Error(invalid_argument) for shapes, overlapping vectors, options out of range, a

@@ -70,6 +70,9 @@ void require_square_system(std::string_view solver, const LinearOperator<T, B>& 
   if (M != nullptr && (M->rows() != n || M->cols() != n))
     refuse(solver, fmt::format("the preconditioner {} is {} x {}, but {} is {} x {}", M->name(),
                                M->rows(), M->cols(), A.name(), n, n));
+  if (M != nullptr && &M->context() != &A.context())
+    refuse(solver,
+           fmt::format("the preconditioner {} is of another context than {}", M->name(), A.name()));
   check_options(solver, options);
 }
 

@@ -17,7 +17,11 @@ Workspace<T, B>::Workspace(Context<B>& context, const WorkspaceShape& shape)
 }
 
 template <class T, class B>
-void Workspace<T, B>::require(std::string_view solver, const WorkspaceShape& needed) const {
+void Workspace<T, B>::require(std::string_view solver, const Context<B>& context,
+                              const WorkspaceShape& needed) const {
+  if (&scalar_storage_.context() != &context)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{}: the workspace is of another context than the operator", solver));
   if (shape_.size != needed.size || shape_.vectors < needed.vectors ||
       shape_.scalars < needed.scalars)
     throw Error(ErrorCode::invalid_argument,

@@ -39,9 +39,10 @@ class Workspace {
   }
   std::int64_t bytes() const { return shape_.template bytes<T>(); }
 
-  /// Throws Error(invalid_argument), naming the solver, unless the size agrees and there are enough
-  /// vectors and scalars.
-  void require(std::string_view solver, const WorkspaceShape& needed) const;
+  /// Throws Error(invalid_argument), naming the solver, unless it is of this context, the size
+  /// agrees and there are enough vectors and scalars.
+  void require(std::string_view solver, const Context<B>& context,
+               const WorkspaceShape& needed) const;
 
  private:
   WorkspaceShape shape_;

@@ -13,6 +13,7 @@ namespace tansolve {
 
 void detail::check(cudaError_t status, const char* call) {
   if (status == cudaSuccess) return;
+  cudaGetLastError();  // or the next check of a launch would report it again
   throw Error(ErrorCode::device, fmt::format("CUDA: {} ({}) from {}", cudaGetErrorString(status),
                                              cudaGetErrorName(status), call));
 }
@@ -74,6 +75,15 @@ Context<Cuda>::Context(int device) {
   TANSOLVE_CUDA_CHECK(cudaSetDevice(device));
   state_ = std::make_unique<State>(State{device, properties_of(device)});
   scratch_ = std::make_unique<Scratch>();
+  try {
+    open();
+  } catch (...) {
+    close();
+    throw;
+  }
+}
+
+void Context<Cuda>::open() {
   TANSOLVE_CUDA_CHECK(cudaStreamCreateWithFlags(&state_->stream, cudaStreamNonBlocking));
   constexpr std::size_t partials =
       sizeof(double) * detail::reduction_blocks * detail::partials_per_block;
@@ -82,17 +92,24 @@ Context<Cuda>::Context(int device) {
   scratch_->ticket = reinterpret_cast<unsigned*>(scratch_->partials + partials / sizeof(double));
   TANSOLVE_CUDA_CHECK(cudaMemsetAsync(scratch_->ticket, 0, sizeof(unsigned), state_->stream));
   TANSOLVE_CUDA_CHECK(cudaMallocHost(&scratch_->staging, Scratch::staging_bytes));
+  // That it has kernels for this GPU, and that they run.
+  detail::fill(*this, 1, 0.0, scratch_->partials);
+  synchronize();
   state_->allocations = 0;
 }
 
 Context<Cuda>::~Context() {
-  if (!state_) return;
+  close();
+}
+
+void Context<Cuda>::close() noexcept {
   // Nothing to be done about failures here: the process is ending or the device is lost.
   cudaSetDevice(state_->device);
-  cudaStreamSynchronize(state_->stream);
+  if (state_->stream != nullptr) cudaStreamSynchronize(state_->stream);
   cudaFreeHost(scratch_->staging);
   cudaFree(scratch_->partials);
-  cudaStreamDestroy(state_->stream);
+  if (state_->stream != nullptr) cudaStreamDestroy(state_->stream);
+  cudaGetLastError();
 }
 
 int Context<Cuda>::device() const {

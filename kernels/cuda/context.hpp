@@ -33,7 +33,8 @@ class Context<Cuda> {
     double memory_bandwidth;  ///< bytes a second by bus width and memory clock, 0: unknown
   };
 
-  /// Throws Error(device) if there is no such GPU or it does not work, naming the reason.
+  /// Runs a kernel. Throws Error(device) if there is no such GPU, it does not work or this build
+  /// has no code for it, naming the reason.
   explicit Context(int device = 0);
   ~Context();
   Context(const Context&) = delete;
@@ -61,6 +62,9 @@ class Context<Cuda> {
 
  private:
   struct State;
+  void open();
+  void close() noexcept;
+
   std::unique_ptr<State> state_;
   std::unique_ptr<Scratch> scratch_;
 };

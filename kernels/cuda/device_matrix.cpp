@@ -92,21 +92,7 @@ constexpr std::size_t alignment = 256;
 /// Copies to the device through two pinned buffers: one fills while the other travels.
 class Upload {
  public:
-  explicit Upload(Context<Cuda>& context) : stream_(context.stream()) {
-    for (Buffer& buffer : buffers_) {
-      TANSOLVE_CUDA_CHECK(cudaMallocHost(&buffer.memory, size));
-      TANSOLVE_CUDA_CHECK(cudaEventCreateWithFlags(&buffer.sent, cudaEventDisableTiming));
-    }
-  }
-  Upload(const Upload&) = delete;
-  Upload& operator=(const Upload&) = delete;
-  ~Upload() {
-    cudaStreamSynchronize(stream_);
-    for (Buffer& buffer : buffers_) {
-      cudaFreeHost(buffer.memory);
-      if (buffer.sent != nullptr) cudaEventDestroy(buffer.sent);
-    }
-  }
+  explicit Upload(Context<Cuda>& context) : stream_(context.stream()) {}
 
   void send(std::span<const std::byte> from, std::byte* to) {
     for (std::size_t first = 0; first < from.size(); first += size) {
@@ -123,6 +109,20 @@ class Upload {
  private:
   static constexpr std::size_t size = std::size_t{8} << 20;
   struct Buffer {
+    Buffer() {
+      TANSOLVE_CUDA_CHECK(cudaEventCreateWithFlags(&sent, cudaEventDisableTiming));
+      if (const cudaError_t status = cudaMallocHost(&memory, size); status != cudaSuccess) {
+        cudaEventDestroy(sent);
+        check(status, "cudaMallocHost");
+      }
+    }
+    Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
+    ~Buffer() {
+      cudaEventSynchronize(sent);
+      cudaEventDestroy(sent);
+      cudaFreeHost(memory);
+    }
     void* memory = nullptr;
     cudaEvent_t sent = nullptr;
   };

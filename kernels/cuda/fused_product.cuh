@@ -50,11 +50,18 @@ void launch_fused(Context<Cuda>& context, const FusedArguments<T>& arguments) {
   const std::size_t shared_bytes = entries_shared ? arguments.matrix.entry_bytes : 0;
   constexpr int threads = fused_tuning(coding).threads;
   const cudaStream_t stream = context.stream();
+  // Always the most, never what this matrix takes: the attribute is the kernel's, which other
+  // threads may be launching for other matrices.
+  cudaFuncAttributes attributes;
+  TANSOLVE_CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel));
+  const std::size_t most_dynamic =
+      context.properties().shared_memory_per_block - attributes.sharedSizeBytes;
   TANSOLVE_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                           static_cast<int>(shared_bytes)));
+                                           static_cast<int>(most_dynamic)));
   int resident = 0;
   TANSOLVE_CUDA_CHECK(
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads, shared_bytes));
+  if (resident == 0) check(cudaErrorLaunchOutOfResources, "the fused product's occupancy");
   const std::int64_t needed = (arguments.matrix.slices + threads / 32 - 1) / (threads / 32);
   const std::int64_t most = std::min(resident * context.properties().multiprocessors,
                                      reduction_blocks * partials_per_block);

@@ -29,9 +29,9 @@ inline constexpr int partials_per_block = 3;
 
 /// Memory that the kernels of a context, which run one after another, share.
 struct Context<Cuda>::Scratch {
-  double* partials;  ///< device, reduction_blocks * partials_per_block: sums of blocks
-  unsigned* ticket;  ///< device, 0 between kernels: blocks that are done
-  void* staging;     ///< host, pinned: small transfers pass through it
+  double* partials = nullptr;  ///< device, reduction_blocks * partials_per_block: sums of blocks
+  unsigned* ticket = nullptr;  ///< device, 0 between kernels: blocks that are done
+  void* staging = nullptr;     ///< host, pinned: small transfers pass through it
   static constexpr std::size_t staging_bytes = 1 << 16;
 };
 

@@ -109,7 +109,7 @@ template <class T>
 struct Direction {
   CgPointers<T> s;
   __device__ T operator()(T z, T p) const {
-    return isnan(*s.rr) ? p : z + (*s.rho / *s.rho_old) * p;
+    return !isfinite(*s.rr) ? p : z + (*s.rho / *s.rho_old) * p;
   }
 };
 
@@ -119,7 +119,7 @@ __global__ void __launch_bounds__(threads)
                    const T* __restrict__ q, T* __restrict__ x, T* __restrict__ r, double* partials,
                    unsigned* ticket) {
   const T rr = *s.rr, rho = *s.rho, pq = *s.pq, alpha = rho / pq, step = scale * alpha;
-  const bool wanted = rr > enough;
+  const bool wanted = rr > enough && isfinite(rr);
   const bool possible =
       rho > 0 && pq > 0 && isfinite(rho) && isfinite(pq) && isfinite(alpha) && isfinite(step);
   if (!wanted || !possible) {

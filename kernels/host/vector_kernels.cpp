@@ -99,7 +99,7 @@ void norm2(Context<Host>& context, std::int64_t n, const T* x, T* result) {
 template <class T>
 void cg_direction(Context<Host>& context, std::int64_t n, const CgPointers<T>& s, const T* z,
                   T* p) {
-  if (std::isnan(*s.rr)) return;
+  if (!std::isfinite(*s.rr)) return;
   const T beta = *s.rho / *s.rho_old;
   for_chunks(context, n, [=](std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i) p[i] = z[i] + beta * p[i];
@@ -109,7 +109,7 @@ void cg_direction(Context<Host>& context, std::int64_t n, const CgPointers<T>& s
 template <class T>
 void cg_step(Context<Host>& context, std::int64_t n, const CgPointers<T>& s, T scale, T enough,
              const T* p, const T* q, T* x, T* r) {
-  if (!(*s.rr > enough)) {
+  if (!(*s.rr > enough && std::isfinite(*s.rr))) {
     *s.rr_next = *s.rr;
     return;
   }

@@ -51,7 +51,7 @@ T norm2(std::int64_t n, const T* x) {
 
 template <class T>
 void cg_direction(std::int64_t n, T rho, T rho_old, T rr, const T* z, T* p) {
-  if (std::isnan(rr)) return;
+  if (!std::isfinite(rr)) return;
   const T beta = rho / rho_old;
   for (std::int64_t i = 0; i < n; ++i) p[i] = z[i] + beta * p[i];
 }
@@ -59,7 +59,7 @@ void cg_direction(std::int64_t n, T rho, T rho_old, T rr, const T* z, T* p) {
 template <class T>
 T cg_step(std::int64_t n, T rho, T pq, T rr, T scale, T enough, const T* p, const T* q, T* x,
           T* r) {
-  if (std::isnan(rr) || rr <= enough) return rr;
+  if (!std::isfinite(rr) || rr <= enough) return rr;
   const T alpha = rho / pq;
   const bool possible = rho > T(0) && pq > T(0) && std::isfinite(rho) && std::isfinite(pq) &&
                         std::isfinite(alpha) && std::isfinite(scale * alpha);
