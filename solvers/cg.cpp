@@ -116,7 +116,10 @@ Report cg(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T, B>> 
            progress.cancelled())) {
     const T sigma = power_of_two_below<T>(truth);
     const double relative = progress.threshold() / sigma;
-    const T enough = static_cast<T>(relative * relative);
+    // Below the square by more than r'r errs, so that a step follows where ||r|| misses the
+    // tolerance.
+    constexpr double margin = 64 * static_cast<double>(std::numeric_limits<T>::epsilon());
+    const T enough = static_cast<T>(relative * relative * (1 - margin));
     const auto iterate = [&](std::int64_t i) {
       if (M != nullptr) M->apply_dot(r, z, rho[i + 1]);  // z = M r, rho = r'z; else z = r
       const CgScalars<T, B> s = {rho[i + 1], rho[i], pq[i], rr[i + 1], rr[i + 2]};
