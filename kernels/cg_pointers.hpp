@@ -9,7 +9,6 @@ namespace tansolve::detail {
 /// CgScalars as pointers into the memory of their backend.
 template <class T>
 struct CgPointers {
-  CgPointers() = default;
   template <class B>
   explicit CgPointers(const CgScalars<T, B>& s)
       : rho(s.rho.data()),
@@ -18,11 +17,8 @@ struct CgPointers {
         rr(s.rr.data()),
         rr_next(s.rr_next.data()) {}
 
-  const T* rho = nullptr;
-  const T* rho_old = nullptr;
-  const T* pq = nullptr;
-  const T* rr = nullptr;
-  T* rr_next = nullptr;
+  const T *rho, *rho_old, *pq, *rr;
+  T* rr_next;
 };
 
 }  // namespace tansolve::detail

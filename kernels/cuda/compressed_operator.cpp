@@ -3,7 +3,6 @@
 #include <tansolve/kernels/cuda/compressed_operator.hpp>
 #include <tansolve/kernels/cuda/fused_product.hpp>
 
-#include <algorithm>
 #include <vector>
 
 namespace tansolve {

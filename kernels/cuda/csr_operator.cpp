@@ -3,8 +3,8 @@
 #include <tansolve/kernels/cuda/csr_kernels.hpp>
 #include <tansolve/kernels/cuda/csr_operator.hpp>
 #include <tansolve/kernels/cuda/kernels.hpp>
+#include <tansolve/kernels/host/kernels.hpp>
 
-#include <algorithm>
 #include <vector>
 
 namespace tansolve {
@@ -65,13 +65,9 @@ void CsrOperator<T, Cuda>::apply_transposed_impl(Span<const T, Cuda> x, Span<T, 
 
 template <class T>
 void CsrOperator<T, Cuda>::diagonal_impl(Span<T, Cuda> d) const {
-  std::vector<T> diagonal(d.size(), T(0));
-  for (std::int64_t i = 0; i < std::ssize(diagonal); ++i) {
-    const auto row = matrix_->columns().subspan(matrix_->offsets()[i], matrix_->row_nnz(i));
-    const auto at = std::lower_bound(row.begin(), row.end(), i);
-    if (at != row.end() && *at == i)
-      diagonal[i] = matrix_->values()[matrix_->offsets()[i] + (at - row.begin())];
-  }
+  std::vector<T> diagonal(d.size());
+  Context<Host> host;
+  detail::csr_diagonal(host, *matrix_, diagonal.data());
   copy_from_host(this->context(), diagonal, d);
 }
 

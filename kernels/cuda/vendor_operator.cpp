@@ -5,12 +5,12 @@
 #include <tansolve/kernels/cuda/kernels.hpp>
 #include <tansolve/kernels/cuda/vendor_formats.hpp>
 #include <tansolve/kernels/cuda/vendor_operator.hpp>
+#include <tansolve/kernels/host/kernels.hpp>
 
 #include <fmt/format.h>
 
 #include <cusparse.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <type_traits>
@@ -349,13 +349,9 @@ void VendorOperator<T>::apply_impl(T alpha, Span<const T, Cuda> x, T beta, Span<
 
 template <class T>
 void VendorOperator<T>::diagonal_impl(Span<T, Cuda> d) const {
-  std::vector<T> diagonal(d.size(), T(0));
-  for (std::int64_t i = 0; i < std::ssize(diagonal); ++i) {
-    const auto row = matrix_->columns().subspan(matrix_->offsets()[i], matrix_->row_nnz(i));
-    const auto at = std::lower_bound(row.begin(), row.end(), i);
-    if (at != row.end() && *at == i)
-      diagonal[i] = matrix_->values()[matrix_->offsets()[i] + (at - row.begin())];
-  }
+  std::vector<T> diagonal(d.size());
+  Context<Host> host;
+  detail::csr_diagonal(host, *matrix_, diagonal.data());
   copy_from_host(this->context(), diagonal, d);
 }
 

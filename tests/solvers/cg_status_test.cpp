@@ -374,50 +374,6 @@ TEST_CASE("cg warns of an operator that is not symmetric, and only of such") {
             .report.warnings.size() == 1);
 }
 
-template <class Body>
-std::string message_of(const Body& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    CHECK(error.code() == ErrorCode::invalid_argument);
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-
-TEST_CASE("cg refuses what cannot be solved, and says what would be right") {
-  Context<Checked> context;
-  const auto wide = Csr<double>::from_triplets(2, 3, std::vector<Triplet<double>>{{0, 0, 1.0}});
-  const auto square = diagonal_matrix<double>({1, 2});
-  const CsrOperator<double, Checked> a(context, wide), s(context, square);
-  CHECK(message_of([&] {
-          solve(a, {1, 1});
-        }) ==
-        "cg: csr is 2 x 3, it must be square; for least squares and underdetermined systems LSQR "
-        "and LSMR fit");
-  CHECK(message_of([&] {
-          solve(s, {1, 1, 1});
-        }) == "cg: csr is 2 x 2, but b has 3 elements and x has 2");
-  CHECK(message_of([&] {
-          solve(s, {1, 1}, {.rtol = -1});
-        }) == "cg: rtol is -1, it must not be negative");
-  CHECK(message_of([&] {
-          solve(s, {1, 1}, {.time_limit = nan_of<double>});
-        }) == "cg: time_limit is nan, it must not be negative");
-  const Jacobi<double, Checked> three(context, upload<double>(context, {1, 2, 3}));
-  CHECK(message_of([&] {
-          solve(s, {1, 1}, {.preconditioner = &three});
-        }) == "cg: the preconditioner jacobi is 3 x 3, but csr is 2 x 2");
-  auto x = upload<double>(context, {1, 1, 1});
-  CHECK(message_of([&] { cg(s, x.span().subspan(0, 2), x.span().subspan(1, 2)); }) ==
-        "cg: b and x overlap, they must be apart");
-  Workspace<double, Checked> small(context, cg_workspace(2, false));
-  const Jacobi<double, Checked> two(context, upload<double>(context, {1, 2}));
-  const auto b = upload<double>(context, {1, 1});
-  CHECK(message_of([&] { cg(s, b, x.span().subspan(0, 2), {.preconditioner = &two}, small); }) ==
-        "cg: a workspace of 3 vectors of 2 elements and 36 scalars, it needs 4 of 2 and 36");
-}
-
 TEST_CASE("a report prints itself") {
   auto report = solve_diagonal({1, -1}, {1, 2}).report;
   report.setup_seconds = 0.25;
