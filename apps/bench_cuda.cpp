@@ -242,9 +242,10 @@ std::vector<Plan> bench_plans(const BenchOptions& options, const Plan& chosen) {
   for (const CodingTraits& coding : all_codings)
     for (const RowEnds ends : {RowEnds::aligned, RowEnds::crossing})
       for (const int rows_per_lane : gpu_rows_per_lane) {
-        const Plan plan = {request.coding.value_or(coding.coding),
-                           request.rows_per_lane.value_or(rows_per_lane),
-                           request.row_ends.value_or(ends)};
+        Plan plan = {request.coding.value_or(coding.coding),
+                     request.rows_per_lane.value_or(rows_per_lane),
+                     request.row_ends.value_or(ends)};
+        if (!is_stream(plan.coding)) plan = {.coding = plan.coding};
         if (std::ranges::find(plans, plan) == plans.end()) plans.push_back(plan);
       }
   return plans;

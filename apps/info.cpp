@@ -56,7 +56,7 @@ void describe_shape(const Console& console, const Prepared<T>& matrix, Json& doc
   }
   const RowLengthStatistics rows = matrix.csr
                                        ? row_length_statistics(matrix.csr->offsets())
-                                       : row_length_statistics(row_offsets(*matrix.compressed));
+                                       : row_length_statistics(matrix.compressed->row_offsets());
   about["row_lengths"] = {
       {"min", rows.least}, {"mean", rows.mean}, {"max", rows.most}, {"empty", rows.empty}};
   document["matrix"] = about;

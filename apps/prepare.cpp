@@ -77,7 +77,7 @@ std::int64_t plain_bytes(const StandardBytes& standard, Format format) {
 
 template <class T>
 StandardBytes Prepared<T>::standard() const {
-  return csr ? standard_bytes(*csr) : standard_bytes(row_offsets(*compressed), sizeof(T));
+  return csr ? standard_bytes(*csr) : standard_bytes(compressed->row_offsets(), sizeof(T));
 }
 
 template <class T>
@@ -107,6 +107,7 @@ std::string_view row_ends_name(RowEnds row_ends) {
 }
 
 std::string plan_text(const Plan& plan) {
+  if (!is_stream(plan.coding)) return fmt::format("{} geometry", traits(plan.coding).name);
   return fmt::format("{} geometry, {} row{} a lane, {} row ends", traits(plan.coding).name,
                      plan.rows_per_lane, plan.rows_per_lane == 1 ? "" : "s",
                      row_ends_name(plan.row_ends));

@@ -110,19 +110,7 @@ Csr<T> take_csr(std::variant<Csr<T>, CompressedMatrix<T>> matrix, int threads) {
   return std::get<CompressedMatrix<T>>(matrix).decode(threads);
 }
 
-template <class T>
-std::vector<std::int64_t> row_offsets(const CompressedMatrix<T>& matrix) {
-  std::vector<std::int64_t> offsets(matrix.rows() + 1, 0);
-  for (std::int64_t i = 0; i < matrix.rows(); ++i)
-    offsets[i + 1] = offsets[i] + matrix.parts().row_lengths[i];
-  return offsets;
-}
-
-#define TANSOLVE_INSTANTIATE(T)                                             \
-  template Csr<T> take_csr(std::variant<Csr<T>, CompressedMatrix<T>>, int); \
-  template std::vector<std::int64_t> row_offsets(const CompressedMatrix<T>&);
-TANSOLVE_INSTANTIATE(double)
-TANSOLVE_INSTANTIATE(float)
-#undef TANSOLVE_INSTANTIATE
+template Csr<double> take_csr(std::variant<Csr<double>, CompressedMatrix<double>>, int);
+template Csr<float> take_csr(std::variant<Csr<float>, CompressedMatrix<float>>, int);
 
 }  // namespace tansolve::app

@@ -40,10 +40,6 @@ AnySource load(const InputOptions& options);
 template <class T>
 Csr<T> take_csr(std::variant<Csr<T>, CompressedMatrix<T>> matrix, int threads);
 
-/// Row offsets, as of CSR.
-template <class T>
-std::vector<std::int64_t> row_offsets(const CompressedMatrix<T>& matrix);
-
 /// matrix{name, rows, cols, nnz} of anything that has these.
 template <class M>
 Json matrix_json(const std::string& name, const M& matrix) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a compressed matrix is made of, and the proof that it can be decoded without checks.
+#include <tansolve/codec/array_checks.hpp>
+#include <tansolve/codec/array_reader.hpp>
 #include <tansolve/codec/compressed_matrix.hpp>
 #include <tansolve/codec/dtans/reference_decoder.hpp>
 #include <tansolve/codec/error.hpp>
@@ -114,10 +116,32 @@ class SliceDecoder {
   std::array<Lane, warp_size> lanes_;
 };
 
-/// Decodes all slices; entry(row, position, column, value) is called from several threads.
+/// Runs work(begin, end) over tasks of neighbouring coded rows.
+template <class T, class Work>
+void for_coded_rows(const CompressedParts<T>& parts, int threads, const Progress& progress,
+                    const Work& work) {
+  constexpr std::int64_t per_task = 1 << 14;
+  const std::int64_t rows = parts.arrays.order.coded_rows(parts.rows);
+  detail::parallel_tasks(
+      threads, (rows + per_task - 1) / per_task,
+      [&](std::int64_t t) { work(t * per_task, std::min((t + 1) * per_task, rows)); }, progress);
+}
+
+/// Calls entry(row, position, column, value) for every nonzero, from several threads.
 template <class T, class Entry>
-void decode_all(const CompressedMatrix<T>& matrix, int threads, Entry&& entry,
-                const Progress& progress = {}) {
+void decode_arrays(const CompressedParts<T>& parts, int threads, Entry&& entry) {
+  const detail::ArrayReader<T> reader(parts);
+  for_coded_rows(parts, threads, {}, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t v = begin; v < end; ++v)
+      for (std::uint32_t k = 0; k < reader.length(v); ++k)
+        entry(reader.row(v), reader.first(v) + k, reader.column(v, k), reader.value(v, k));
+  });
+}
+
+/// The same of the streams.
+template <class T, class Entry>
+void decode_streams(const CompressedMatrix<T>& matrix, int threads, Entry&& entry,
+                    const Progress& progress = {}) {
   std::vector<CodingTable> codes;
   for (const auto& table : matrix.parts().tables) codes.push_back(table.code);
   const ReferenceDecoder decoder(traits(matrix.plan().coding).geometry, codes);
@@ -129,6 +153,36 @@ void decode_all(const CompressedMatrix<T>& matrix, int threads, Entry&& entry,
           SliceDecoder<T, Entry>(matrix, decoder, s, entry);
       },
       progress);
+}
+
+template <class T, class Entry>
+void decode_all(const CompressedMatrix<T>& matrix, int threads, Entry&& entry) {
+  if (is_stream(matrix.plan().coding))
+    decode_streams(matrix, threads, entry);
+  else
+    decode_arrays(matrix.parts(), threads, entry);
+}
+
+/// That pieces of a long row follow each other in its columns.
+template <class T>
+void check_pieces(const CompressedParts<T>& parts) {
+  const auto& [order, long_rows, long_starts] = parts.arrays.order;
+  if (long_rows.empty()) return;
+  const detail::ArrayReader<T> reader(parts);
+  std::vector<std::int64_t> coded(parts.arrays.order.pieces());
+  for (std::int64_t v = 0; v < std::ssize(order); ++v)
+    if (order[v] >= parts.rows) coded[order[v] - parts.rows] = v;
+  for (std::size_t i = 0; i < long_rows.size(); ++i) {
+    std::int64_t before = -1;
+    for (std::uint32_t s = long_starts[i]; s < long_starts[i + 1]; ++s) {
+      const std::uint32_t length = reader.length(coded[s]);
+      if (length == 0) continue;
+      if (reader.column(coded[s], 0) <= before)
+        refuse(fmt::format("row {}: column {} after {}", long_rows[i], reader.column(coded[s], 0),
+                           before));
+      before = reader.column(coded[s], length - 1);
+    }
+  }
 }
 
 template <class T>
@@ -148,6 +202,10 @@ void check_dimensions(const CompressedParts<T>& parts) {
   if (parts.plan.row_ends != RowEnds::aligned && parts.plan.row_ends != RowEnds::crossing)
     refuse(fmt::format("row ends of kind {}, it must be 0 (aligned) or 1 (crossing)",
                        static_cast<int>(parts.plan.row_ends)));
+  if (!is_stream(parts.plan.coding) &&
+      (parts.plan.rows_per_lane != 1 || parts.plan.row_ends != RowEnds::aligned))
+    refuse(
+        fmt::format("{} has one row a lane and aligned row ends", traits(parts.plan.coding).name));
 }
 
 template <class T>
@@ -181,7 +239,7 @@ void check_layout(const CompressedParts<T>& parts) {
     if (parts.slice_offsets[s + 1] < parts.slice_offsets[s])
       refuse(fmt::format("slice {} ends before it begins", s));
 
-  const RowLengths& lengths = parts.row_lengths;
+  const RowNumbers& lengths = parts.row_lengths;
   if (std::ssize(lengths.bytes()) != parts.rows * lengths.width())
     refuse(fmt::format("{} bytes of row lengths for {} rows", lengths.bytes().size(), parts.rows));
   std::int64_t total = 0;
@@ -196,22 +254,28 @@ void check_layout(const CompressedParts<T>& parts) {
 
 }  // namespace
 
-RowLengths::RowLengths(std::span<const std::int64_t> offsets) {
-  const std::int64_t rows = std::ssize(offsets) - 1;
-  std::int64_t least = rows > 0 ? offsets[1] - offsets[0] : 0, most = least;
-  for (std::int64_t i = 0; i < rows; ++i) {
-    least = std::min(least, offsets[i + 1] - offsets[i]);
-    most = std::max(most, offsets[i + 1] - offsets[i]);
+RowNumbers::RowNumbers(std::span<const std::uint32_t> numbers) {
+  std::uint32_t least = numbers.empty() ? 0 : numbers[0], most = least;
+  for (const std::uint32_t number : numbers) {
+    least = std::min(least, number);
+    most = std::max(most, number);
   }
-  constant_ = least == most ? static_cast<std::uint32_t>(most) : 0;
+  constant_ = least == most ? most : 0;
   width_ = least == most ? 0 : most < 0x100 ? 1 : most < 0x10000 ? 2 : 4;
-  bytes_.resize(rows * width_);
-  for (std::int64_t i = 0; i < rows; ++i)
+  bytes_.resize(numbers.size() * width_);
+  for (std::size_t i = 0; i < numbers.size(); ++i)
     for (int b = 0; b < width_; ++b)
-      bytes_[i * width_ + b] = static_cast<std::uint8_t>((offsets[i + 1] - offsets[i]) >> 8 * b);
+      bytes_[i * width_ + b] = static_cast<std::uint8_t>(numbers[i] >> 8 * b);
 }
 
-RowLengths::RowLengths(std::int64_t rows, int width, std::uint32_t constant,
+RowNumbers RowNumbers::lengths(std::span<const std::int64_t> offsets) {
+  std::vector<std::uint32_t> lengths(std::max<std::ptrdiff_t>(std::ssize(offsets) - 1, 0));
+  for (std::size_t i = 0; i < lengths.size(); ++i)
+    lengths[i] = static_cast<std::uint32_t>(offsets[i + 1] - offsets[i]);
+  return RowNumbers(lengths);
+}
+
+RowNumbers::RowNumbers(std::int64_t rows, int width, std::uint32_t constant,
                        std::vector<std::uint8_t> bytes)
     : width_(width), constant_(constant), bytes_(std::move(bytes)) {
   if (width != 0 && width != 1 && width != 2 && width != 4)
@@ -225,13 +289,23 @@ CompressedMatrix<T>::CompressedMatrix(CompressedParts<T> parts, int threads,
                                       const Progress& progress)
     : parts_(std::move(parts)) {
   check_dimensions(parts_);
+  if (!is_stream(parts_.plan.coding)) {
+    if (!parts_.tables.empty()) refuse("tables of symbols without streams");
+    detail::check_arrays(parts_);
+    for_coded_rows(parts_, threads, progress, [&](std::int64_t begin, std::int64_t end) {
+      detail::check_fields(parts_, begin, end);
+    });
+    detail::check_exceptions(parts_);
+    check_pieces(parts_);
+    return;
+  }
   check_tables(parts_);
   check_layout(parts_);
   if (parts_.nnz == 0) {
     if (!parts_.words.empty()) refuse("words without nonzeros");
     return;
   }
-  decode_all(
+  decode_streams(
       *this, threads, [](std::int64_t, std::uint32_t, std::uint32_t, T) {}, progress);
 }
 
@@ -263,10 +337,31 @@ StorageBytes CompressedMatrix<T>::storage() const {
   for (const auto& [code, deltas, values] : parts_.tables)
     bytes.symbols += static_cast<std::int64_t>(2 * code.slots.size() + 4 * deltas.size() +
                                                sizeof(T) * values.size());
-  bytes.payload = static_cast<std::int64_t>(4 * parts_.words.size());
-  bytes.row_lengths = std::ssize(parts_.row_lengths.bytes());
+  const auto& [patterns, columns, values, order, column_words] = parts_.arrays;
+  bytes.symbols += static_cast<std::int64_t>(
+      4 * (patterns.starts.size() + patterns.offsets.size()) + patterns.negative.size() +
+      sizeof(T) * (patterns.values.size() + values.dictionary.size()));
+  bytes.payload = static_cast<std::int64_t>(4 * (parts_.words.size() + column_words.size()) +
+                                            (8 + sizeof(T)) * values.exceptions.size());
+  bytes.row_lengths = std::ssize(parts_.row_lengths.bytes()) +
+                      4 * static_cast<std::int64_t>(order.order.size() + order.long_rows.size() +
+                                                    order.long_starts.size());
   bytes.offsets = static_cast<std::int64_t>(8 * parts_.slice_offsets.size());
   return bytes;
+}
+
+template <class T>
+std::vector<std::int64_t> CompressedMatrix<T>::row_offsets() const {
+  std::vector<std::int64_t> offsets(rows() + 1, 0);
+  if (is_stream(plan().coding)) {
+    for (std::int64_t i = 0; i < rows(); ++i) offsets[i + 1] = parts_.row_lengths[i];
+  } else {
+    const detail::ArrayReader<T> reader(parts_);
+    for (std::int64_t v = 0; v < reader.coded_rows(); ++v)
+      offsets[reader.row(v) + 1] += reader.length(v);
+  }
+  for (std::int64_t i = 0; i < rows(); ++i) offsets[i + 1] += offsets[i];
+  return offsets;
 }
 
 template <class T>
@@ -276,8 +371,7 @@ void CompressedMatrix<T>::for_each_nonzero(const Visit& visit, int threads) cons
 
 template <class T>
 Csr<T> CompressedMatrix<T>::decode(int threads) const {
-  std::vector<std::int64_t> offsets(rows() + 1, 0);
-  for (std::int64_t i = 0; i < rows(); ++i) offsets[i + 1] = offsets[i] + parts_.row_lengths[i];
+  std::vector<std::int64_t> offsets = row_offsets();
   std::vector<std::int32_t> columns(nnz());
   std::vector<T> values(nnz());
   if (nnz() > 0)

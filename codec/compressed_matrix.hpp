@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CSR-dtANS: a sparse matrix as entropy-coded streams, ready to be decoded inside a product.
+// CSR-dtANS: a compressed sparse matrix, ready to be decoded inside a product.
 #pragma once
 
+#include <tansolve/codec/arrays.hpp>
 #include <tansolve/codec/csr.hpp>
 #include <tansolve/codec/dtans/table.hpp>
 #include <tansolve/codec/parallel.hpp>
@@ -25,15 +26,17 @@ struct SymbolTable {
   std::vector<T> values;
 };
 
-/// The number of entries of each row, in the fewest bytes that hold them: 0 where all rows are
-/// alike.
-class RowLengths {
+/// A number for each row, in the fewest bytes that hold them: 0 where all are alike.
+class RowNumbers {
  public:
-  RowLengths() = default;
-  explicit RowLengths(std::span<const std::int64_t> offsets);
+  RowNumbers() = default;
+  /// Takes numbers below 2^32.
+  explicit RowNumbers(std::span<const std::uint32_t> numbers);
+  /// The lengths of rows that begin at these offsets.
+  static RowNumbers lengths(std::span<const std::int64_t> offsets);
   /// From stored bytes; throws Error(bad_input) unless width is 0, 1, 2 or 4 and bytes has rows *
   /// width.
-  RowLengths(std::int64_t rows, int width, std::uint32_t constant, std::vector<std::uint8_t> bytes);
+  RowNumbers(std::int64_t rows, int width, std::uint32_t constant, std::vector<std::uint8_t> bytes);
 
   std::uint32_t operator[](std::int64_t row) const {
     const std::uint8_t* at = bytes_.data() + row * width_;
@@ -67,17 +70,19 @@ struct CompressedParts {
   std::int64_t nnz = 0;
   Plan plan;
   std::vector<SymbolTable<T>> tables;  ///< traits(plan.coding).tables of them, none when nnz = 0
-  RowLengths row_lengths;
-  std::vector<std::uint64_t> slice_offsets;  ///< slices + 1, in words
-  std::vector<std::uint32_t> words;
+  RowNumbers row_lengths;  ///< of coded rows, in entries; of codings with patterns those of rows
+  /// slices + 1, in words; without streams in entries a lane; codings with patterns alone: none
+  std::vector<std::uint64_t> slice_offsets;
+  std::vector<std::uint32_t> words;  ///< streams; without them the fields of values
+  ArrayParts<T> arrays;              ///< without streams
 };
 
 /// Bytes by part; their sum is what a product keeps in memory besides a stated constant.
 struct StorageBytes {
-  std::int64_t symbols = 0;  ///< deltas and values of the tables' symbols, and their slot counts
-  std::int64_t payload = 0;  ///< the streams
-  std::int64_t row_lengths = 0;
-  std::int64_t offsets = 0;  ///< of the slices
+  std::int64_t symbols = 0;      ///< tables: deltas, values and slot counts; patterns; dictionaries
+  std::int64_t payload = 0;      ///< the streams, or the fields and exceptions
+  std::int64_t row_lengths = 0;  ///< or their patterns, and their order
+  std::int64_t offsets = 0;      ///< of the slices
   std::int64_t total() const { return symbols + payload + row_lengths + offsets; }
 };
 
@@ -111,6 +116,7 @@ class CompressedMatrix {
   const Plan& plan() const { return parts_.plan; }
   const CompressedParts<T>& parts() const { return parts_; }
 
+  /// Slices of streams or fields.
   std::int64_t slices() const { return std::ssize(parts_.slice_offsets) - 1; }
   std::span<const std::uint32_t> slice_words(std::int64_t slice) const {
     return std::span(parts_.words)
@@ -120,6 +126,8 @@ class CompressedMatrix {
   /// Segments of each lane of a slice.
   std::array<std::int64_t, warp_size> lane_segments(std::int64_t slice) const;
   StorageBytes storage() const;
+  /// As of CSR: rows() + 1 of them.
+  std::vector<std::int64_t> row_offsets() const;
 
   /// Calls visit(row, position in the row, column, value) for every nonzero, by the reference
   /// decoder: the nonzeros of a row in their order, the rows of a slice interleaved, slices on

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // From CSR to CSR-dtANS: tables from the histogram, then slice by slice.
+#include <tansolve/codec/array_encode.hpp>
 #include <tansolve/codec/dtans/warp_encoder.hpp>
 #include <tansolve/codec/encode.hpp>
 #include <tansolve/codec/error.hpp>
@@ -110,6 +111,10 @@ void encode_streams(const Csr<T>& matrix, const EncodeOptions& options, Compress
       return encode_streams<T, fixed12_geometry, 1>(matrix, options, parts);
     case Coding::fixed16:
       return encode_streams<T, fixed16_geometry, 1>(matrix, options, parts);
+    case Coding::patterns:
+    case Coding::shapes:
+    case Coding::packed:
+      break;
   }
 }
 
@@ -141,10 +146,15 @@ CompressedMatrix<T> encode(const Csr<T>& matrix, const Plan& plan, const Histogr
   parts.cols = matrix.cols();
   parts.nnz = matrix.nnz();
   parts.plan = plan;
+  if (!is_stream(plan.coding)) {
+    parts.plan = {.coding = plan.coding};
+    detail::encode_arrays(matrix, options.threads, options.progress, parts);
+    return detail::Trusted::matrix(std::move(parts));
+  }
   parts.tables = build_tables<T>(histogram, plan.coding);
   if (parts.nnz > 0 && parts.tables.empty())
     throw Error(ErrorCode::invalid_argument, "encode: the histogram is not of this matrix");
-  parts.row_lengths = RowLengths(matrix.offsets());
+  parts.row_lengths = RowNumbers::lengths(matrix.offsets());
 
   const std::int64_t per_slice = plan.rows_per_slice();
   const std::int64_t slices = (matrix.rows() + per_slice - 1) / per_slice;

@@ -15,7 +15,7 @@
 namespace tansolve {
 namespace {
 
-constexpr std::int64_t sample_size = std::int64_t{1} << 22;
+constexpr std::int64_t sample_size = std::int64_t{1} << 20;
 constexpr std::int64_t sample_blocks = 256;
 /// Above one distinct pair in so many of the sample, counting all would keep nearly a pair a
 /// nonzero.

@@ -47,7 +47,7 @@ struct Histogram {
   static double entropy(const std::vector<PairCount>& counts);
 };
 
-/// Counts all nonzeros, or, where a sample of at most 2^22 says that most pairs occur once, only
+/// Counts all nonzeros, or, where a sample of at most 2^20 says that most pairs occur once, only
 /// the sample: such a matrix has nearly as many pairs as nonzeros. Independent of the number of
 /// threads.
 template <class T>

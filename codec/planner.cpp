@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The cost model: bytes from the histogram, time from what was measured.
+#include <tansolve/codec/array_plans.hpp>
 #include <tansolve/codec/encode.hpp>
 #include <tansolve/codec/error.hpp>
 #include <tansolve/codec/planner.hpp>
@@ -20,7 +21,7 @@ struct HostCost {
   double step;
   double walk;
 };
-constexpr std::array<HostCost, all_codings.size()> host_costs = {{
+constexpr std::array<HostCost, stream_codings> host_costs = {{
     {7.8, 1.2, 3.3},  // paper
     {4.6, 1.2, 2.9},  // joint
     {2.6, 1.2, 2.9},  // byte
@@ -37,7 +38,7 @@ constexpr double csr_least_nanoseconds = 0.9;
 /// Picoseconds on an H200: of a nonzero or padding, by coding (poisson27:128 and fem3:72, within
 /// 15 %), of a row and of a lane (poisson7:200 with 1 and 4 rows a lane), of an escape
 /// (varcoef7:128 and er:1000000:16, whose gather of x it includes).
-constexpr std::array<double, all_codings.size()> gpu_costs = {2.25, 1.45, 1.35, 1.1, 1.1, 1.4};
+constexpr std::array<double, stream_codings> gpu_costs = {2.25, 1.45, 1.35, 1.1, 1.1, 1.4};
 constexpr double gpu_row_cost = 1.4, gpu_lane_cost = 3.7, gpu_escape_cost = 6;
 /// And of an entry of the longest row, which one lane decodes alone (laplacian:ba:2000000:12).
 constexpr double gpu_serial_cost = 120'000;
@@ -226,10 +227,17 @@ PlanChoice choose_plan(const Csr<T>& matrix, const Histogram& histogram,
                             max_rows_per_lane));
   const bool time = request.objective_or_default() == Objective::time;
   const double in_step = share_in_step(matrix);
-  const auto row_length_bytes = static_cast<double>(RowLengths(matrix.offsets()).bytes().size());
+  const auto row_length_bytes =
+      static_cast<double>(RowNumbers::lengths(matrix.offsets()).bytes().size());
   PlanChoice choice;
   for (const CodingTraits& coding : all_codings) {
     if (request.coding && *request.coding != coding.coding) continue;
+    if (!is_stream(coding.coding)) {
+      if (const auto candidate = detail::predict_arrays(
+              matrix, coding.coding, request.coding.has_value(), request.processor))
+        choice.considered.push_back(*candidate);
+      continue;
+    }
     const Plan plan = {
         .coding = coding.coding,
         .rows_per_lane = request.rows_per_lane.value_or(

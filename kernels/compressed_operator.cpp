@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The compressed operator on the host, and on the backend that checks it.
+#include <tansolve/codec/array_reader.hpp>
 #include <tansolve/kernels/compressed_operator.hpp>
 #include <tansolve/kernels/contract.hpp>
 #include <tansolve/kernels/host/chunks.hpp>
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 namespace tansolve {
 namespace {
@@ -16,9 +18,24 @@ namespace {
 /// About so many words a task: some 50 us of decoding, enough to hide what a task costs.
 constexpr std::uint64_t task_words = 1 << 13;
 
+/// Without streams: tasks of slices of 32 coded rows with about as many nonzeros as one of streams.
+template <class T>
+std::vector<std::int64_t> array_tasks(const CompressedMatrix<T>& matrix) {
+  constexpr std::int64_t task_nonzeros = 1 << 15;
+  const std::int64_t rows = matrix.parts().arrays.order.coded_rows(matrix.rows());
+  const std::int64_t slices = (rows + warp_size - 1) / warp_size;
+  const std::int64_t per_task = std::clamp<std::int64_t>(
+      task_nonzeros * slices / std::max<std::int64_t>(matrix.nnz(), 1), 1, 1024);
+  std::vector<std::int64_t> firsts;
+  for (std::int64_t s = 0; s < slices; s += per_task) firsts.push_back(s);
+  firsts.push_back(slices);
+  return firsts;
+}
+
 /// First slices of tasks with about equal numbers of words, and then slices().
 template <class T>
 std::vector<std::int64_t> slice_tasks(const CompressedMatrix<T>& matrix) {
+  if (!is_stream(matrix.plan().coding)) return array_tasks(matrix);
   const auto& offsets = matrix.parts().slice_offsets;
   std::vector<std::int64_t> firsts = {0};
   for (std::int64_t s = 1; s < matrix.slices(); ++s)
@@ -34,8 +51,12 @@ template <class T>
 std::vector<std::int64_t> dot_tasks(const CompressedMatrix<T>& matrix, int threads) {
   const detail::Chunks chunks(matrix.rows());
   const std::int64_t per_slice = matrix.plan().rows_per_slice();
-  if (chunks.length % per_slice != 0) return {};
-  const auto& offsets = matrix.parts().slice_offsets;
+  if (chunks.length % per_slice != 0 || !matrix.parts().arrays.order.order.empty()) return {};
+  auto offsets = matrix.parts().slice_offsets;
+  if (matrix.plan().coding == Coding::patterns) {  // rows are taken to be alike
+    offsets.resize((matrix.rows() + per_slice - 1) / per_slice + 1);
+    std::iota(offsets.begin(), offsets.end(), 0);
+  }
   const std::uint64_t fair = offsets.back() / (2 * static_cast<std::uint64_t>(threads));
   std::vector<std::int64_t> firsts = {0};
   for (std::int64_t c = 0; c < chunks.count; ++c) {
@@ -46,6 +67,36 @@ std::vector<std::int64_t> dot_tasks(const CompressedMatrix<T>& matrix, int threa
   return firsts;
 }
 
+/// The long rows that were coded in pieces, a piece after the other, so that they are summed as
+/// others are.
+template <class T>
+class LongRows {
+ public:
+  explicit LongRows(const CompressedMatrix<T>& matrix)
+      : parts_(matrix.parts()), reader_(parts_), coded_(parts_.arrays.order.pieces()) {
+    const auto& order = parts_.arrays.order.order;
+    for (std::size_t v = 0; v < order.size(); ++v)
+      if (order[v] >= parts_.rows) coded_[order[v] - parts_.rows] = static_cast<std::int64_t>(v);
+  }
+
+  std::int64_t count() const { return std::ssize(parts_.arrays.order.long_rows); }
+
+  void apply(std::int64_t i, T alpha, const T* x, T beta, T* y) const {
+    const auto& [order, long_rows, long_starts] = parts_.arrays.order;
+    T sum = 0;
+    for (std::uint32_t s = long_starts[i]; s < long_starts[i + 1]; ++s)
+      for (std::uint32_t k = 0; k < reader_.length(coded_[s]); ++k)
+        sum += reader_.value(coded_[s], k) * x[reader_.column(coded_[s], k)];
+    T& to = y[long_rows[i]];
+    to = beta == 0 ? alpha * sum : alpha * sum + beta * to;
+  }
+
+ private:
+  const CompressedParts<T>& parts_;
+  detail::ArrayReader<T> reader_;
+  std::vector<std::int64_t> coded_;
+};
+
 }  // namespace
 
 template <class T, class B>
@@ -54,12 +105,14 @@ struct CompressedOperator<T, B>::Prepared {
       : tables(matrix),
         kernel(detail::fused_kernel<T>(matrix.plan().coding, tables.escapes, isa)),
         product_tasks(slice_tasks(matrix)),
-        dot_tasks(tansolve::dot_tasks(matrix, threads)) {}
+        dot_tasks(tansolve::dot_tasks(matrix, threads)),
+        long_rows(matrix) {}
 
   detail::SlotTables<T> tables;
   detail::FusedKernel<T> kernel;
   std::vector<std::int64_t> product_tasks;
   std::vector<std::int64_t> dot_tasks;
+  LongRows<T> long_rows;
 };
 
 template <class T, class B>
@@ -90,6 +143,10 @@ void CompressedOperator<T, B>::apply_impl(T alpha, Span<const T, B> x, T beta, S
     for (std::int64_t t = 0; t < count; ++t)
       prepared.kernel(
           {matrix_, &prepared.tables, x.data(), y.data(), alpha, beta, tasks[t], tasks[t + 1]});
+#pragma omp parallel for schedule(dynamic) \
+    num_threads(this->context().threads()) if (prepared.long_rows.count() > 1)
+    for (std::int64_t i = 0; i < prepared.long_rows.count(); ++i)
+      prepared.long_rows.apply(i, alpha, x.data(), beta, y.data());
   }
 }
 

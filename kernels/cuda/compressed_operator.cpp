@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The compressed operator on the GPU.
+#include <tansolve/kernels/cuda/array_product.hpp>
 #include <tansolve/kernels/cuda/compressed_operator.hpp>
 #include <tansolve/kernels/cuda/fused_product.hpp>
 
@@ -11,8 +12,12 @@ template <class T>
 CompressedOperator<T, Cuda>::CompressedOperator(Context<Cuda>& context,
                                                 const CompressedMatrix<T>& matrix)
     : LinearOperator<T, Cuda>(context, matrix.rows(), matrix.cols()),
-      matrix_(&matrix),
-      device_(context, matrix) {}
+      matrix_(&matrix) {
+  if (is_stream(matrix.plan().coding))
+    streams_ = std::make_unique<detail::DeviceMatrix<T>>(context, matrix);
+  else
+    arrays_ = std::make_unique<detail::ArrayMatrix<T>>(context, matrix);
+}
 
 template <class T>
 void CompressedOperator<T, Cuda>::apply_impl(Span<const T, Cuda> x, Span<T, Cuda> y) const {
@@ -22,15 +27,22 @@ void CompressedOperator<T, Cuda>::apply_impl(Span<const T, Cuda> x, Span<T, Cuda
 template <class T>
 void CompressedOperator<T, Cuda>::apply_impl(T alpha, Span<const T, Cuda> x, T beta,
                                              Span<T, Cuda> y) const {
-  detail::fused_product<T>(this->context(), matrix_->plan(), device_.view(), alpha, x.data(), beta,
-                           y.data(), nullptr);
+  product(alpha, x.data(), beta, y.data(), nullptr);
 }
 
 template <class T>
 void CompressedOperator<T, Cuda>::apply_dot_impl(Span<const T, Cuda> x, Span<T, Cuda> y,
                                                  Scalar<T, Cuda>& xy) const {
-  detail::fused_product<T>(this->context(), matrix_->plan(), device_.view(), T(1), x.data(), T(0),
-                           y.data(), xy.data());
+  product(T(1), x.data(), T(0), y.data(), xy.data());
+}
+
+template <class T>
+void CompressedOperator<T, Cuda>::product(T alpha, const T* x, T beta, T* y, T* xy) const {
+  const Plan& plan = matrix_->plan();
+  if (streams_ != nullptr)
+    detail::fused_product<T>(this->context(), plan, streams_->view(), alpha, x, beta, y, xy);
+  else
+    detail::array_product<T>(this->context(), plan.coding, arrays_->view(), alpha, x, beta, y, xy);
 }
 
 template <class T>

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <tansolve/kernels/compressed_operator.hpp>
+#include <tansolve/kernels/cuda/array_matrix.hpp>
 #include <tansolve/kernels/cuda/device_matrix.hpp>
+
+#include <memory>
 
 namespace tansolve {
 
@@ -20,7 +23,9 @@ class CompressedOperator<T, Cuda> final : public LinearOperator<T, Cuda> {
   std::string name() const override { return "dtans"; }
   bool capturable() const override { return true; }
   const CompressedMatrix<T>& matrix() const { return *matrix_; }
-  std::int64_t device_bytes() const { return device_.bytes(); }
+  std::int64_t device_bytes() const {
+    return streams_ != nullptr ? streams_->bytes() : arrays_->bytes();
+  }
 
  protected:
   void apply_impl(Span<const T, Cuda> x, Span<T, Cuda> y) const override;
@@ -29,8 +34,11 @@ class CompressedOperator<T, Cuda> final : public LinearOperator<T, Cuda> {
   void diagonal_impl(Span<T, Cuda> d) const override;
 
  private:
+  void product(T alpha, const T* x, T beta, T* y, T* xy) const;
+
   const CompressedMatrix<T>* matrix_;
-  detail::DeviceMatrix<T> device_;
+  std::unique_ptr<detail::DeviceMatrix<T>> streams_;  ///< one of them, by the coding
+  std::unique_ptr<detail::ArrayMatrix<T>> arrays_;
 };
 
 }  // namespace tansolve

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lays a compressed matrix out for the kernels and sends it to the GPU.
+#include <tansolve/kernels/cuda/device_layout.hpp>
 #include <tansolve/kernels/cuda/device_matrix.hpp>
-#include <tansolve/kernels/cuda/runtime.cuh>
 
-#include <algorithm>
 #include <cstring>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -23,10 +21,6 @@ struct Entries {
     return first[t] + symbol * step[t];
   }
 };
-
-constexpr std::size_t rounded_up(std::size_t bytes, std::size_t unit) {
-  return (bytes + unit - 1) / unit * unit;
-}
 
 /// The escape, whose entry is never used, has a copy of symbol 0's. So have the slots of fixed
 /// geometries that no symbol owns (FORMAT.md 2.2): all of 8 bits, else the one that follows the
@@ -87,81 +81,6 @@ std::vector<std::uint32_t> slot_codes(const CompressedParts<T>& parts, const Ent
   return codes;
 }
 
-constexpr std::size_t alignment = 256;
-
-/// Copies to the device through two pinned buffers: one fills while the other travels.
-class Upload {
- public:
-  explicit Upload(Context<Cuda>& context) : stream_(context.stream()) {}
-
-  void send(std::span<const std::byte> from, std::byte* to) {
-    for (std::size_t first = 0; first < from.size(); first += size) {
-      Buffer& buffer = buffers_[turn_++ % 2];
-      const std::size_t count = std::min(size, from.size() - first);
-      TANSOLVE_CUDA_CHECK(cudaEventSynchronize(buffer.sent));
-      std::memcpy(buffer.memory, from.data() + first, count);
-      TANSOLVE_CUDA_CHECK(
-          cudaMemcpyAsync(to + first, buffer.memory, count, cudaMemcpyHostToDevice, stream_));
-      TANSOLVE_CUDA_CHECK(cudaEventRecord(buffer.sent, stream_));
-    }
-  }
-
- private:
-  static constexpr std::size_t size = std::size_t{8} << 20;
-  struct Buffer {
-    Buffer() {
-      TANSOLVE_CUDA_CHECK(cudaEventCreateWithFlags(&sent, cudaEventDisableTiming));
-      if (const cudaError_t status = cudaMallocHost(&memory, size); status != cudaSuccess) {
-        cudaEventDestroy(sent);
-        check(status, "cudaMallocHost");
-      }
-    }
-    Buffer(const Buffer&) = delete;
-    Buffer& operator=(const Buffer&) = delete;
-    ~Buffer() {
-      cudaEventSynchronize(sent);
-      cudaEventDestroy(sent);
-      cudaFreeHost(memory);
-    }
-    void* memory = nullptr;
-    cudaEvent_t sent = nullptr;
-  };
-  cudaStream_t stream_;
-  Buffer buffers_[2];
-  std::size_t turn_ = 0;
-};
-
-/// The sections of the device's copy, in order.
-class Layout {
- public:
-  /// Reserves room for the elements; `pointer` is set once the memory is there.
-  template <class E>
-  void add(std::span<const E> elements, const E*& pointer) {
-    sections_.push_back({std::as_bytes(elements), bytes_,
-                         [&pointer](std::byte* at) { pointer = reinterpret_cast<const E*>(at); }});
-    bytes_ += rounded_up(elements.size_bytes(), alignment);
-  }
-  std::size_t bytes() const { return bytes_; }
-
-  void send(Context<Cuda>& context, std::byte* memory) const {
-    Upload upload(context);
-    for (const auto& [elements, offset, place] : sections_) {
-      place(memory + offset);
-      upload.send(elements, memory + offset);
-    }
-    context.synchronize();
-  }
-
- private:
-  struct Section {
-    std::span<const std::byte> elements;
-    std::size_t offset;
-    std::function<void(std::byte*)> place;
-  };
-  std::vector<Section> sections_;
-  std::size_t bytes_ = 0;
-};
-
 }  // namespace
 
 template <class T>
@@ -184,7 +103,7 @@ DeviceMatrix<T>::DeviceMatrix(Context<Cuda>& context, const CompressedMatrix<T>&
   view_.entry_count = entries.count;
   view_.entry_bytes = static_cast<int>(entries.bytes.size());
 
-  Layout layout;
+  DeviceLayout layout;
   layout.add<std::uint32_t>(parts.words, view_.words);
   layout.add<std::uint64_t>(parts.slice_offsets, view_.slice_offsets);
   layout.add<std::uint8_t>(parts.row_lengths.bytes(), view_.lengths);
@@ -194,13 +113,7 @@ DeviceMatrix<T>::DeviceMatrix(Context<Cuda>& context, const CompressedMatrix<T>&
   const std::uint32_t* unused = nullptr;
   layout.add<std::uint32_t>(beyond, unused);
   bytes_ = static_cast<std::int64_t>(layout.bytes());
-  memory_ = context.allocate(layout.bytes());
-  try {
-    layout.send(context, static_cast<std::byte*>(memory_));
-  } catch (...) {
-    context.release(memory_);
-    throw;
-  }
+  memory_ = layout.send(context);
 }
 
 template class DeviceMatrix<double>;

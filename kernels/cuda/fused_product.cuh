@@ -111,7 +111,7 @@ void fused_product(Context<Cuda>& context, const Plan& plan, const DeviceMatrixV
           : void()),
      ...);
   }
-  (std::make_index_sequence<all_codings.size()>());
+  (std::make_index_sequence<stream_codings>());
 }
 
 }  // namespace tansolve::detail

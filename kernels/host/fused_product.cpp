@@ -15,6 +15,7 @@ template <class T>
 SlotTables<T>::SlotTables(const CompressedMatrix<T>& matrix)
     : escape{CodingTable::no_escape, CodingTable::no_escape} {
   const auto& tables = matrix.parts().tables;
+  if (tables.empty()) return;
   const std::size_t slots = traits(matrix.plan().coding).geometry.slots();
   for (std::size_t t = 0; t < tables.size(); ++t) {
     const auto& [code, symbol_deltas, symbol_values] = tables[t];
@@ -42,7 +43,7 @@ SlotTables<T>::SlotTables(const CompressedMatrix<T>& matrix)
     escape[t] = code.start[code.escape];
     escapes = true;
   }
-  if (traits(matrix.plan().coding).geometry == byte_geometry && !tables.empty()) {
+  if (traits(matrix.plan().coding).geometry == byte_geometry) {
     pair_codes.resize(slots * slots);
     for (std::uint32_t high = 0; high < slots; ++high)
       for (std::uint32_t low = 0; low < slots; ++low) {

@@ -34,8 +34,9 @@ struct SlotTables {
   bool escapes = false;               ///< some table has an escape
 };
 
-/// y = alpha A x + beta y on the rows of the slices [begin, end); beta = 0 overwrites. Rows are
-/// summed in the order of their columns, every product rounded before it is added, on every ISA.
+/// y = alpha A x + beta y on the rows of the slices [begin, end), without streams those of 32 coded
+/// rows, but not on long rows; beta = 0 overwrites. Rows are summed in the order of their columns,
+/// every product rounded before it is added, on every ISA.
 template <class T>
 struct FusedProduct {
   const CompressedMatrix<T>* matrix;

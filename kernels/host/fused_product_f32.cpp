@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The fused product in float: slice_product.inl compiled for every ISA, and their list.
+// The fused product in float: isa_kernels.inl compiled for every ISA, and their list.
 #define TANSOLVE_FUSED_TYPE float
 // AVX2 and AVX-512 are what matters on x86 besides the default; each ISA costs half a minute of
 // building.
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
-#define HWY_TARGET_INCLUDE "tansolve/kernels/host/slice_product.inl"
+#define HWY_TARGET_INCLUDE "tansolve/kernels/host/isa_kernels.inl"
 #include <hwy/foreach_target.h>
 
-#include "slice_product.inl"
+#include "isa_kernels.inl"
 
 namespace tansolve::detail {
 

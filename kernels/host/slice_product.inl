@@ -415,7 +415,7 @@ class SliceProduct {
 
   const FusedProduct<T>& product_;
   const CompressedMatrix<T>& matrix_;
-  const RowLengths& lengths_;
+  const RowNumbers& lengths_;
   const SlotTables<T>& tables_;
   const bool aligned_;
 
@@ -441,18 +441,6 @@ HWY_ATTR void fused_slices(const FusedProduct<T>& product) {
   SliceProduct<T, G, tables, escapes> slices(product);
   for (std::int64_t s = product.begin; s < product.end; ++s) slices.run(s);
 }
-
-/// By coding, without and with escapes.
-#define TANSOLVE_KERNELS(geometry, tables)                        \
-  {                                                               \
-    fused_slices<TANSOLVE_FUSED_TYPE, geometry, tables, false>,   \
-        fused_slices<TANSOLVE_FUSED_TYPE, geometry, tables, true> \
-  }
-constexpr KernelTable<TANSOLVE_FUSED_TYPE> kernel_table = {
-    {TANSOLVE_KERNELS(wide_geometry, 2), TANSOLVE_KERNELS(wide_geometry, 1),
-     TANSOLVE_KERNELS(byte_geometry, 1), TANSOLVE_KERNELS(fixed8_geometry, 1),
-     TANSOLVE_KERNELS(fixed12_geometry, 1), TANSOLVE_KERNELS(fixed16_geometry, 1)}};
-#undef TANSOLVE_KERNELS
 
 }  // namespace tansolve::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // CSR to CSR-dtANS and back, bit for bit, for every coding on every nasty matrix.
 #include "support/matrices.hpp"
+#include "support/plans.hpp"
 
 #include <tansolve/codec/encode.hpp>
 #include <tansolve/codec/error.hpp>
@@ -18,17 +19,14 @@ namespace {
 template <class T>
 void check_every_plan(const Csr<T>& matrix) {
   const Histogram histogram = count_pairs(matrix, 2);
-  for (const CodingTraits& coding : all_codings)
-    for (const int rows_per_lane : {1, 3, 16})
-      for (const RowEnds ends : {RowEnds::aligned, RowEnds::crossing}) {
-        CAPTURE(coding.name);
-        CAPTURE(rows_per_lane);
-        CAPTURE(static_cast<int>(ends));
-        const auto encoded =
-            encode(matrix, {coding.coding, rows_per_lane, ends}, histogram, {.threads = 2});
-        CHECK(test::same_bits(encoded.decode(2), matrix));
-        CHECK_NOTHROW(CompressedMatrix<T>(encoded.parts()));
-      }
+  for (const Plan& plan : test::all_plans({1, 3, 16})) {
+    CAPTURE(traits(plan.coding).name);
+    CAPTURE(plan.rows_per_lane);
+    CAPTURE(static_cast<int>(plan.row_ends));
+    const auto encoded = encode(matrix, plan, histogram, {.threads = 2});
+    CHECK(test::same_bits(encoded.decode(2), matrix));
+    CHECK_NOTHROW(CompressedMatrix<T>(encoded.parts()));
+  }
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "cuda/products.hpp"
 #include "support/backends.hpp"
 #include "support/matrices.hpp"
+#include "support/plans.hpp"
 
 #include <tansolve/codec/encode.hpp>
 #include <tansolve/codec/generators.hpp>
@@ -69,10 +70,7 @@ template <class T>
 void check_every_plan(const Csr<T>& matrix) {
   Context<Cuda> context;
   const Histogram histogram = count_pairs(matrix);
-  for (const CodingTraits& coding : all_codings)
-    for (const int rows_per_lane : {1, 4, 7})
-      for (const RowEnds ends : {RowEnds::aligned, RowEnds::crossing})
-        check_products(context, matrix, {coding.coding, rows_per_lane, ends}, histogram);
+  for (const Plan& plan : all_plans({1, 4, 7})) check_products(context, matrix, plan, histogram);
 }
 
 TEST_CASE_TEMPLATE("the fused product on the gpu agrees with the csr product on nasty matrices", T,
@@ -101,6 +99,7 @@ TEST_CASE_TEMPLATE("the fused product on the gpu takes unowned slots for symbol 
   const auto matrix = Csr<T>::from_triplets(4160, 64, triplets);
   Context<Cuda> context;
   for (const CodingTraits& coding : all_codings) {
+    if (!is_stream(coding.coding)) continue;
     CAPTURE(coding.name);
     auto parts = encode(matrix, {coding.coding, 1}, count_pairs(matrix)).parts();
     for (auto& word : parts.words) word = 0xffffffff;
@@ -113,6 +112,39 @@ TEST_CASE_TEMPLATE("the fused product on the gpu takes unowned slots for symbol 
     CHECK(
         Expected<T>(matrix, 1, hx, 0, std::vector<T>(matrix.rows())).agrees(download(context, y)));
   }
+}
+
+TEST_CASE_TEMPLATE("lanes take several rows of large matrices of patterns", T, double, float) {
+  Context<Cuda> context;
+  const auto check = [&](const Csr<T>& matrix) {
+    check_products(context, matrix, {.coding = Coding::patterns}, count_pairs(matrix));
+  };
+  for (const char* specification : {"poisson5:803x701", "poisson5:601x503", "poisson5:301x202"})
+    check(convert<T>(generate(specification)));
+  // Three kinds of rows in turn, of which some miss entries; a base of more than 32.
+  for (const std::int64_t rows : {std::int64_t{300'007}, std::int64_t{600'011}}) {
+    std::vector<std::int64_t> offsets = {0};
+    std::vector<std::int32_t> columns;
+    std::vector<T> values;
+    for (std::int64_t i = 0; i < rows; ++i) {
+      for (std::int64_t k = 0; k < (i % 3 == 1 ? 37 : 4); ++k)
+        if (i % 1001 < 990 || k % 3 == 1) {
+          columns.push_back(static_cast<std::int32_t>(i + k * (1 + i % 3)));
+          values.push_back(static_cast<T>(1 + k % 5));
+        }
+      offsets.push_back(std::ssize(columns));
+    }
+    check(Csr<T>(rows, rows + 200, std::move(offsets), std::move(columns), std::move(values)));
+  }
+}
+
+TEST_CASE_TEMPLATE("long rows are added up piece by piece, in x'y too", T, double, float) {
+  Context<Cuda> context;
+  const auto matrix = convert<T>(generate("laplacian:ba:40000:6"));
+  REQUIRE(encode(matrix, {.coding = Coding::packed}, count_pairs(matrix))
+              .parts()
+              .arrays.order.pieces() > 0);
+  check_products(context, matrix, {.coding = Coding::packed}, count_pairs(matrix));
 }
 
 TEST_CASE("products repeat to the bit, and do not allocate") {

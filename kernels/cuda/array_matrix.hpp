@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A matrix without streams in the memory of a GPU.
+#pragma once
+
+#include <tansolve/codec/compressed_matrix.hpp>
+#include <tansolve/kernels/cuda/context.hpp>
+#include <tansolve/kernels/cuda/pattern_bases.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tansolve::detail {
+
+/// An entry of a pattern of columns and values, in one load.
+template <class T>
+struct alignas(2 * sizeof(T)) PatternEntry {
+  T value;
+  std::int32_t offset;  ///< column - row
+};
+static_assert(sizeof(PatternEntry<double>) == 16 && sizeof(PatternEntry<float>) == 8);
+
+/// An entry of a pattern of columns.
+struct alignas(8) ShapeEntry {
+  std::int32_t offset;
+  std::uint32_t sign;  ///< in the top bit, where fields hold none
+};
+
+/// The planes of fields (FORMAT.md 5.3); those that bits do not ask for are not read.
+struct DevicePlanes {
+  const std::uint32_t* words;
+  int bits;
+  std::uint32_t entries;    ///< of a lane, in all slices
+  const std::byte* low;     ///< of 8 bytes or 4
+  const std::byte* middle;  ///< of 2
+  const std::byte* high;    ///< of 1
+  const std::uint32_t* single;
+
+  /// Sets the planes from words, bits and entries.
+  void place();
+};
+
+/// What the kernels read, by value. Pointers are into device memory.
+template <class T>
+struct ArrayMatrixView {
+  std::uint32_t rows;
+  std::uint32_t coded_rows;
+  int number_width;  ///< bytes of a coded row's number: its pattern or length; 0: all
+                     ///< constant_number
+  std::uint32_t constant_number;
+  const std::uint8_t* numbers;
+
+  /// Coding patterns: PatternInfo, mask words, PatternEntry, 16-byte aligned each; coding shapes:
+  /// PatternInfo, ShapeEntry; then the dictionary.
+  const std::byte* tables;
+  int table_bytes;                          ///< a multiple of 16
+  int masks_at, entries_at, dictionary_at;  ///< bytes
+  int row_stride;                           ///< patterns: from a row of a lane to its next
+  bool finite;  ///< patterns: all values are, so that times 0 they are 0
+
+  const std::uint32_t* slice_offsets;
+  DevicePlanes columns;
+  DevicePlanes values;
+  std::uint32_t first_column;
+  bool relative;
+  bool sign;
+  int shift;
+  std::uint64_t least;
+  bool dictionary;
+  std::uint32_t exceptions;
+  const std::uint64_t* exception_places;
+  const T* exception_values;
+
+  const std::uint32_t* order;  ///< null: coded rows are rows
+  std::uint32_t long_rows;
+  const std::uint32_t* long_row;
+  const std::uint32_t* long_starts;
+  T* pieces;  ///< the sums of the pieces of long rows
+};
+
+/// Owns the device's copy: one allocation of the container's parts, but slice offsets of 4 bytes,
+/// patterns as parts of others, and a sum for each piece of a long row.
+template <class T>
+class ArrayMatrix {
+ public:
+  /// Copies through pinned memory; waits. Throws Error: out_of_memory, device, not_supported where
+  /// slices have more than 2^32 entries a lane in all.
+  ArrayMatrix(Context<Cuda>& context, const CompressedMatrix<T>& matrix);
+  ArrayMatrix(const ArrayMatrix&) = delete;
+  ArrayMatrix& operator=(const ArrayMatrix&) = delete;
+  ~ArrayMatrix() { context_->release(memory_); }
+
+  const ArrayMatrixView<T>& view() const { return view_; }
+  std::int64_t bytes() const { return bytes_; }
+
+ private:
+  Context<Cuda>* context_;
+  void* memory_ = nullptr;
+  std::int64_t bytes_ = 0;
+  ArrayMatrixView<T> view_{};
+};
+
+}  // namespace tansolve::detail

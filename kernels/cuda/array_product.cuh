@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The kernels without streams and their launch; instantiated for one value type in each .cu file.
+#pragma once
+
+#include <tansolve/kernels/cuda/array_agents.cuh>
+#include <tansolve/kernels/cuda/array_product.hpp>
+#include <tansolve/kernels/cuda/reduce.cuh>
+
+#include <algorithm>
+
+namespace tansolve::detail {
+
+inline constexpr int array_threads = 256;
+/// Blocks of a multiprocessor that registers must leave room for.
+inline constexpr int array_blocks = 4;
+
+/// A persistent grid, whose warps take groups of rows in turn.
+template <class Agent, class T, bool shared>
+__global__ void __launch_bounds__(array_threads, array_blocks)
+    array_kernel(const __grid_constant__ ArrayArguments<T> arguments, double* partials,
+                 unsigned* ticket) {
+  const ArrayMatrixView<T>& matrix = arguments.matrix;
+  if constexpr (shared) {
+    for (int i = threadIdx.x; i < matrix.table_bytes / 16; i += array_threads)
+      reinterpret_cast<int4*>(shared_tables)[i] = reinterpret_cast<const int4*>(matrix.tables)[i];
+    __syncthreads();
+  }
+  Agent agent(arguments);
+  constexpr int warps = array_threads / 32;
+  const std::uint32_t groups = Agent::groups(matrix);
+  for (std::uint32_t group = blockIdx.x * warps + threadIdx.x / 32; group < groups;
+       group += gridDim.x * warps)
+    agent.run(group);
+
+  if (arguments.xy != nullptr) {
+    Sums<1> sum;
+    sum.of[0] = agent.xy();
+    grid_sums<array_threads>(sum, partials, ticket, [&](const Sums<1>& total) {
+      *arguments.xy = static_cast<T>(total.of[0]);
+    });
+  }
+}
+
+/// A warp a long row: adds its pieces. One block, so that x'y has one order.
+template <class T>
+__global__ void __launch_bounds__(array_threads)
+    long_rows_kernel(const __grid_constant__ ArrayArguments<T> arguments) {
+  const ArrayMatrixView<T>& matrix = arguments.matrix;
+  const std::uint32_t lane = threadIdx.x % 32;
+  Sums<1> xy;
+  for (std::uint32_t i = threadIdx.x / 32; i < matrix.long_rows; i += array_threads / 32) {
+    T sum = 0;
+    for (std::uint32_t s = matrix.long_starts[i] + lane; s < matrix.long_starts[i + 1]; s += 32)
+      sum += matrix.pieces[s];
+    for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_down_sync(~0u, sum, offset);
+    if (lane != 0) continue;
+    const std::uint32_t row = matrix.long_row[i];
+    const T scaled = arguments.alpha * sum;
+    const T result = arguments.beta == 0 ? scaled : scaled + arguments.beta * arguments.y[row];
+    arguments.y[row] = result;
+    if (arguments.xy != nullptr)
+      xy.of[0] += static_cast<double>(arguments.x[row]) * static_cast<double>(result);
+  }
+  if (arguments.xy == nullptr) return;
+  xy = block_sums<array_threads>(xy);
+  if (threadIdx.x == 0)
+    *arguments.xy = static_cast<T>(static_cast<double>(*arguments.xy) + xy.of[0]);
+}
+
+template <class Agent, class T, bool shared>
+void launch_array(Context<Cuda>& context, const ArrayArguments<T>& arguments,
+                  std::int64_t rows_of_group) {
+  const auto kernel = array_kernel<Agent, T, shared>;
+  const cudaStream_t stream = context.stream();
+  const std::size_t shared_bytes = shared ? arguments.matrix.table_bytes : 0;
+  if constexpr (shared)
+    TANSOLVE_CUDA_CHECK(cudaFuncSetAttribute(
+        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+        static_cast<int>(context.properties().shared_memory_per_block - 2048)));
+  int resident = 0;
+  TANSOLVE_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel,
+                                                                    array_threads, shared_bytes));
+  if (resident == 0) check(cudaErrorLaunchOutOfResources, "the array product's occupancy");
+  const std::int64_t of_block = rows_of_group * (array_threads / 32);
+  const std::int64_t needed = (arguments.matrix.coded_rows + of_block - 1) / of_block;
+  const std::int64_t most = std::min(resident * context.properties().multiprocessors,
+                                     reduction_blocks * partials_per_block);
+  const auto blocks = static_cast<unsigned>(std::clamp<std::int64_t>(needed, 1, most));
+  const auto& [partials, ticket, staging] = context.scratch();
+  kernel<<<blocks, array_threads, shared_bytes, stream>>>(arguments, partials, ticket);
+  check_launch("the array product");
+}
+
+template <class T, bool shared>
+void launch_patterns(Context<Cuda>& context, const ArrayArguments<T>& arguments) {
+  const auto launch = [&]<int rows, int stride, bool finite = true>() {
+    launch_array<PatternAgent<T, rows, stride, finite, shared>, T, shared>(context, arguments,
+                                                                           32 * rows);
+  };
+  // Rows share look-ups as long as all warps that the GPU holds find work.
+  constexpr std::int64_t warps = 32;
+  const std::int64_t fill = context.properties().multiprocessors * warps * 32;
+  const bool three = arguments.matrix.row_stride == 96;
+  if (!arguments.matrix.finite) return launch.template operator()<1, 32, false>();
+  if (arguments.matrix.rows >= 4 * fill)
+    return three ? launch.template operator()<4, 96>() : launch.template operator()<4, 32>();
+  if (arguments.matrix.rows >= 2 * fill)
+    return three ? launch.template operator()<2, 96>() : launch.template operator()<2, 32>();
+  launch.template operator()<1, 32>();
+}
+
+template <class T, bool shapes, bool shared>
+void launch_fields(Context<Cuda>& context, const ArrayArguments<T>& arguments) {
+  const ArrayMatrixView<T>& matrix = arguments.matrix;
+  const auto launch = [&]<FieldKind kind>() {
+    launch_array<FieldAgent<T, shapes, kind, shared>, T, shared>(context, arguments, 32);
+  };
+  if (matrix.dictionary) return launch.template operator()<FieldKind::index>();
+  if (matrix.values.bits == 8 * sizeof(T)) return launch.template operator()<FieldKind::bits>();
+  launch.template operator()<FieldKind::magnitude>();
+}
+
+template <class T, bool shared>
+void launch_arrays(Context<Cuda>& context, Coding coding, const ArrayArguments<T>& arguments) {
+  if (coding == Coding::patterns)
+    launch_patterns<T, shared>(context, arguments);
+  else if (coding == Coding::shapes)
+    launch_fields<T, true, shared>(context, arguments);
+  else
+    launch_fields<T, false, shared>(context, arguments);
+}
+
+template <class T>
+void array_product(Context<Cuda>& context, Coding coding, const ArrayMatrixView<T>& matrix, T alpha,
+                   const T* x, T beta, T* y, T* xy) {
+  const ArrayArguments<T> arguments = {
+      matrix, x, y, alpha, beta, xy, alpha == T(1) && beta == T(0) && xy == nullptr};
+  // Larger tables would leave room for too few warps.
+  if (static_cast<std::size_t>(matrix.table_bytes) <=
+      context.properties().shared_memory_per_block / 4)
+    launch_arrays<T, true>(context, coding, arguments);
+  else
+    launch_arrays<T, false>(context, coding, arguments);
+  if (matrix.long_rows == 0) return;
+  long_rows_kernel<T><<<1, array_threads, 0, context.stream()>>>(arguments);
+  check_launch("the sums of long rows");
+}
+
+}  // namespace tansolve::detail

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The products without streams for double.
+#include <tansolve/kernels/cuda/array_product.cuh>
+
+namespace tansolve::detail {
+
+template void array_product(Context<Cuda>&, Coding, const ArrayMatrixView<double>&, double,
+                            const double*, double, double*, double*);
+
+}  // namespace tansolve::detail
