@@ -206,11 +206,12 @@ class PatternAgent : public RowAgent<T, shared> {
 enum class FieldKind { column, bits, index, magnitude };
 
 /// The fields of `count` entries of a lane that lie side by side, as they come from their planes.
-template <FieldKind kind, class T, int count>
+/// `known`: their bits, or 0 where these are known at run time only.
+template <FieldKind kind, class T, int count, int known = 0>
 class Fields {
   static constexpr bool has_low = kind != FieldKind::index;
   static constexpr bool has_rest = kind != FieldKind::bits;
-  static constexpr bool has_single = kind == FieldKind::magnitude;
+  static constexpr bool has_single = kind == FieldKind::magnitude && (known == 0 || known % 2 == 1);
   static constexpr int low_words = kind == FieldKind::bits ? sizeof(T) / 4 : 1;
 
  public:
@@ -224,7 +225,7 @@ class Fields {
         read<sizeof(T) * in_one>(planes.low + (number + u) * sizeof(T), low_ + low_words * u);
       return;
     }
-    const int bits = planes.bits;
+    const int bits = known != 0 ? known : planes.bits;
     if (has_low && (bits & 32)) read<4 * count>(planes.low + number * 4, low_);
     if (bits & 16) read<2 * count>(planes.middle + number * 2, middle_);
     if (bits & 8) read<count>(planes.high + number, high_);
@@ -233,18 +234,40 @@ class Fields {
       for (int u = 0; u < count; ++u) single_[u] = __ldg(planes.single + entry + u);
   }
 
-  struct Words {
-    std::uint32_t low, high;
-  };
-  __device__ Words field(int bits, int u, std::uint32_t lane) const {
-    if constexpr (kind == FieldKind::bits)
-      return {low_[low_words * u], low_[low_words * u + low_words - 1]};
-    std::uint32_t rest = 0;
-    if (bits & 16) rest = u % 2 == 0 ? middle_[u / 2] & 0xffff : middle_[u / 2] >> 16;
-    if (bits & 8) rest |= (high_[0] >> 8 * u & 0xff) << (bits & 16);
-    if (has_single && (bits & 1)) rest |= (single_[u] >> lane & 1) << (bits & 24);
-    if (has_low && (bits & 32)) return {low_[u], rest};
-    return {rest, 0};
+  /// The low and high words of the fields. Bits are asked for once, not once a field.
+  __device__ void join(const DevicePlanes& planes, std::uint32_t lane, std::uint32_t (&low)[count],
+                       std::uint32_t (&high)[count]) const {
+    const int bits = known != 0 ? known : planes.bits;
+    if constexpr (kind == FieldKind::bits) {
+#pragma unroll
+      for (int u = 0; u < count; ++u) {
+        low[u] = low_[low_words * u];
+        high[u] = low_[low_words * u + low_words - 1];
+      }
+      return;
+    }
+#pragma unroll
+    for (int u = 0; u < count; ++u) high[u] = 0;
+    if (bits & 16)
+#pragma unroll
+      for (int u = 0; u < count; ++u)
+        high[u] = u % 2 == 0 ? middle_[u / 2] & 0xffff : middle_[u / 2] >> 16;
+    if (bits & 8) {
+      const int at = bits & 16;
+#pragma unroll
+      for (int u = 0; u < count; ++u) high[u] |= (high_[0] >> 8 * u & 0xff) << at;
+    }
+    if (has_single && (bits & 1)) {
+      const int at = bits & 24;
+#pragma unroll
+      for (int u = 0; u < count; ++u) high[u] |= (single_[u] >> lane & 1) << at;
+    }
+    const bool wide = has_low && (bits & 32);
+#pragma unroll
+    for (int u = 0; u < count; ++u) {
+      low[u] = wide ? low_[u] : high[u];
+      high[u] = wide ? high[u] : 0;
+    }
   }
 
  private:
@@ -272,8 +295,8 @@ class Fields {
   std::uint32_t single_[has_single ? count : 1];
 };
 
-/// `shapes`: columns come from patterns.
-template <class T, bool shapes, FieldKind kind, bool shared>
+/// `shapes`: columns come from patterns. `known`: as in Fields, of values.
+template <class T, bool shapes, FieldKind kind, int known, bool shared>
 class FieldAgent : public RowAgent<T, shared> {
   using Base = RowAgent<T, shared>;
   using Base::lane_;
@@ -314,7 +337,7 @@ class FieldAgent : public RowAgent<T, shared> {
   template <int count>
   struct Entries {
     Fields<FieldKind::column, T, count> columns;
-    Fields<kind, T, count> values;
+    Fields<kind, T, count, known> values;
     __device__ void load(const ArrayMatrixView<T>& matrix, std::uint32_t entry,
                          std::uint32_t lane) {
       if constexpr (!shapes) columns.load(matrix.columns, entry, lane);
@@ -347,29 +370,32 @@ class FieldAgent : public RowAgent<T, shared> {
   /// Adds the products of entries k, ..., of the row, the first of which is `entry` of all slices.
   template <int count>
   __device__ void add(const Entries<count>& of, std::uint32_t k, std::uint32_t entry) {
-    T read[count];
-    std::uint32_t sign[count];
+    T read[count], value[count];
+    std::uint32_t low[count], high[count];
+    if constexpr (shapes) {
 #pragma unroll
-    for (int u = 0; u < count; ++u) {
-      read[u] = 0;
-      sign[u] = 0;
-      if constexpr (shapes) {
+      for (int u = 0; u < count; ++u) {
+        read[u] = 0;
+        high[u] = 0;
         if (k + u < length_) {
           const int2 both = *reinterpret_cast<const int2*>(pattern_ + k + u);
-          sign[u] = static_cast<std::uint32_t>(both.y);
           read[u] = __ldg(x_ + both.x);
+          high[u] = static_cast<std::uint32_t>(both.y);
         }
-      } else {
-        const std::uint32_t column = origin_ + of.columns.field(matrix_.columns.bits, u, lane_).low;
-        if (k + u < length_) read[u] = __ldg(x_ + column);
+      }
+    } else {
+      of.columns.join(matrix_.columns, lane_, low, high);
+#pragma unroll
+      for (int u = 0; u < count; ++u) {
+        read[u] = 0;
+        if (k + u < length_) read[u] = __ldg(x_ + (origin_ + low[u]));
+        high[u] = 0;
       }
     }
+    values(of.values, high, k, entry, value);
 #pragma unroll
-    for (int u = 0; u < count; ++u) {
-      const auto [low, high] = of.values.field(matrix_.values.bits, u, lane_);
-      if (k + u < length_)
-        sum_ += value_of(low, high, sign[u], std::uint64_t{32} * (entry + u) + lane_) * read[u];
-    }
+    for (int u = 0; u < count; ++u)
+      if (k + u < length_) sum_ += value[u] * read[u];
   }
 
   static __device__ T of_bits(std::uint32_t low, std::uint32_t high) {
@@ -379,28 +405,64 @@ class FieldAgent : public RowAgent<T, shared> {
       return __uint_as_float(low);
   }
 
-  /// ValueFormat::value, and the exception where the field stands for one.
-  __device__ T value_of(std::uint32_t low, std::uint32_t high, std::uint32_t sign,
-                        std::uint64_t place) const {
-    if constexpr (kind == FieldKind::bits) return of_bits(low, high);
-    if constexpr (kind == FieldKind::index)
-      return this->template table<T>(matrix_.dictionary_at)[low];
-    const int bits = matrix_.values.bits;
-    std::uint64_t field = std::uint64_t{high} << 32 | low;
-    if (matrix_.exceptions != 0 && field == ~std::uint64_t{0} >> (64 - bits))
-      return exception(place);
-    if (matrix_.sign) {
-      sign = static_cast<std::uint32_t>(field >> (bits - 1) << 31);
-      field &= ~(std::uint64_t{1} << (bits - 1));
+  /// ValueFormat::value of fields, and exceptions where they stand for one. `sign`: in the top
+  /// bits, where fields have none.
+  template <int count>
+  __device__ void values(const Fields<kind, T, count, known>& fields,
+                         const std::uint32_t (&sign)[count], std::uint32_t k, std::uint32_t entry,
+                         T (&value)[count]) const {
+    std::uint32_t low[count], high[count];
+    const int bits = known != 0 ? known : matrix_.values.bits;
+    fields.join(matrix_.values, lane_, low, high);
+    if constexpr (kind == FieldKind::bits) {
+#pragma unroll
+      for (int u = 0; u < count; ++u) value[u] = of_bits(low[u], high[u]);
+    } else if constexpr (kind == FieldKind::index) {
+      const T* dictionary = this->template table<T>(matrix_.dictionary_at);
+#pragma unroll
+      for (int u = 0; u < count; ++u) value[u] = dictionary[low[u]];
+    } else {
+      std::uint32_t top[count];
+      unsigned marked = 0;
+      if (matrix_.exceptions != 0) {
+        const std::uint64_t marker = ~std::uint64_t{0} >> (64 - bits);
+#pragma unroll
+        for (int u = 0; u < count; ++u)
+          if (k + u < length_ && (std::uint64_t{high[u]} << 32 | low[u]) == marker)
+            marked |= 1u << u;
+      }
+#pragma unroll
+      for (int u = 0; u < count; ++u) top[u] = sign[u];
+      if (matrix_.sign) {
+        const bool of_high = bits > 32;
+        const int at = (bits - 1) & 31;
+#pragma unroll
+        for (int u = 0; u < count; ++u) {
+          top[u] = (of_high ? high[u] : low[u]) >> at << 31;
+          high[u] &= of_high ? ~(1u << at) : ~0u;
+          low[u] &= of_high ? ~0u : ~(1u << at);
+        }
+      }
+      if (matrix_.shift != 0)
+#pragma unroll
+        for (int u = 0; u < count; ++u) {
+          const std::uint64_t field = (std::uint64_t{high[u]} << 32 | low[u]) << matrix_.shift;
+          low[u] = static_cast<std::uint32_t>(field);
+          high[u] = static_cast<std::uint32_t>(field >> 32);
+        }
+#pragma unroll
+      for (int u = 0; u < count; ++u) {
+        const std::uint64_t magnitude = (std::uint64_t{high[u]} << 32 | low[u]) + matrix_.least;
+        const auto below = static_cast<std::uint32_t>(magnitude);
+        const auto above = static_cast<std::uint32_t>(magnitude >> 32);
+        value[u] = sizeof(T) == 8 ? of_bits(below, (above & 0x7fffffff) | top[u])
+                                  : of_bits((below & 0x7fffffff) | top[u], 0);
+      }
+      if (marked != 0)
+#pragma unroll
+        for (int u = 0; u < count; ++u)
+          if (marked >> u & 1) value[u] = exception(std::uint64_t{32} * (entry + u) + lane_);
     }
-    if (matrix_.shift != 0) field <<= matrix_.shift;
-    const std::uint64_t magnitude = field + matrix_.least;
-    low = static_cast<std::uint32_t>(magnitude);
-    high = static_cast<std::uint32_t>(magnitude >> 32);
-    if constexpr (sizeof(T) == 8)
-      return of_bits(low, (high & 0x7fffffff) | sign);
-    else
-      return of_bits((low & 0x7fffffff) | sign, 0);
   }
 
   /// By bisection among the places, which hold this one.

@@ -77,8 +77,9 @@ struct ArrayMatrixView {
   T* pieces;  ///< the sums of the pieces of long rows
 };
 
-/// Owns the device's copy: one allocation of the container's parts, but slice offsets of 4 bytes,
-/// patterns as parts of others, and a sum for each piece of a long row.
+/// Owns the device's copy: one allocation of the container's parts, at most
+/// DeviceMatrix::extra_bytes, a value for each piece of a long row and, of patterns, the bytes
+/// below.
 template <class T>
 class ArrayMatrix {
  public:
@@ -88,6 +89,9 @@ class ArrayMatrix {
   ArrayMatrix(const ArrayMatrix&) = delete;
   ArrayMatrix& operator=(const ArrayMatrix&) = delete;
   ~ArrayMatrix() { context_->release(memory_); }
+
+  /// What kernels read of a pattern, and of an entry of one, beyond the container's bytes of these.
+  static constexpr std::int64_t pattern_bytes = sizeof(PatternInfo), entry_bytes = 8;
 
   const ArrayMatrixView<T>& view() const { return view_; }
   std::int64_t bytes() const { return bytes_; }

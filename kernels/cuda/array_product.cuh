@@ -41,14 +41,17 @@ __global__ void __launch_bounds__(array_threads, array_blocks)
   }
 }
 
-/// A warp a long row: adds its pieces. One block, so that x'y has one order.
+/// A warp a long row: adds its pieces, and to x'y what these rows add.
 template <class T>
 __global__ void __launch_bounds__(array_threads)
-    long_rows_kernel(const __grid_constant__ ArrayArguments<T> arguments) {
+    long_rows_kernel(const __grid_constant__ ArrayArguments<T> arguments, double* partials,
+                     unsigned* ticket) {
   const ArrayMatrixView<T>& matrix = arguments.matrix;
   const std::uint32_t lane = threadIdx.x % 32;
+  constexpr int warps = array_threads / 32;
   Sums<1> xy;
-  for (std::uint32_t i = threadIdx.x / 32; i < matrix.long_rows; i += array_threads / 32) {
+  for (std::uint32_t i = blockIdx.x * warps + threadIdx.x / 32; i < matrix.long_rows;
+       i += gridDim.x * warps) {
     T sum = 0;
     for (std::uint32_t s = matrix.long_starts[i] + lane; s < matrix.long_starts[i + 1]; s += 32)
       sum += matrix.pieces[s];
@@ -61,10 +64,10 @@ __global__ void __launch_bounds__(array_threads)
     if (arguments.xy != nullptr)
       xy.of[0] += static_cast<double>(arguments.x[row]) * static_cast<double>(result);
   }
-  if (arguments.xy == nullptr) return;
-  xy = block_sums<array_threads>(xy);
-  if (threadIdx.x == 0)
-    *arguments.xy = static_cast<T>(static_cast<double>(*arguments.xy) + xy.of[0]);
+  if (arguments.xy != nullptr)
+    grid_sums<array_threads>(xy, partials, ticket, [&](const Sums<1>& total) {
+      *arguments.xy = static_cast<T>(static_cast<double>(*arguments.xy) + total.of[0]);
+    });
 }
 
 template <class Agent, class T, bool shared>
@@ -112,11 +115,16 @@ void launch_patterns(Context<Cuda>& context, const ArrayArguments<T>& arguments)
 template <class T, bool shapes, bool shared>
 void launch_fields(Context<Cuda>& context, const ArrayArguments<T>& arguments) {
   const ArrayMatrixView<T>& matrix = arguments.matrix;
-  const auto launch = [&]<FieldKind kind>() {
-    launch_array<FieldAgent<T, shapes, kind, shared>, T, shared>(context, arguments, 32);
+  const auto launch = [&]<FieldKind kind, int known = 0>() {
+    launch_array<FieldAgent<T, shapes, kind, known, shared>, T, shared>(context, arguments, 32);
   };
   if (matrix.dictionary) return launch.template operator()<FieldKind::index>();
   if (matrix.values.bits == 8 * sizeof(T)) return launch.template operator()<FieldKind::bits>();
+  // The most frequent widths of doubles, of a window of 16 exponents with and without signs.
+  if (sizeof(T) == 8 && matrix.values.bits == 56)
+    return launch.template operator()<FieldKind::magnitude, 56>();
+  if (sizeof(T) == 8 && matrix.values.bits == 57)
+    return launch.template operator()<FieldKind::magnitude, 57>();
   launch.template operator()<FieldKind::magnitude>();
 }
 
@@ -142,7 +150,11 @@ void array_product(Context<Cuda>& context, Coding coding, const ArrayMatrixView<
   else
     launch_arrays<T, false>(context, coding, arguments);
   if (matrix.long_rows == 0) return;
-  long_rows_kernel<T><<<1, array_threads, 0, context.stream()>>>(arguments);
+  constexpr std::uint32_t warps = array_threads / 32;
+  const std::uint32_t blocks =
+      std::min((matrix.long_rows + warps - 1) / warps, std::uint32_t{reduction_blocks});
+  const auto& [partials, ticket, staging] = context.scratch();
+  long_rows_kernel<T><<<blocks, array_threads, 0, context.stream()>>>(arguments, partials, ticket);
   check_launch("the sums of long rows");
 }
 
