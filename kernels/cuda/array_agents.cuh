@@ -32,6 +32,9 @@ struct ArrayArguments {
 /// The tables, in shared memory.
 extern __shared__ __align__(16) std::byte shared_tables[];
 
+// Threads of a block: neighbouring rows share what they read of x in the L1 cache, the more the
+// larger the block; the sizes are the best of 256 to 1024 on an H200.
+
 /// What both agents do with rows.
 template <class T, bool shared>
 class RowAgent {
@@ -102,6 +105,7 @@ class PatternAgent : public RowAgent<T, shared> {
 
  public:
   using Base::Base;
+  static constexpr int threads = 512;
 
   /// Groups come in sets that cover neighbouring rows.
   static __device__ std::uint32_t groups(const ArrayMatrixView<T>& matrix) {
@@ -109,12 +113,17 @@ class PatternAgent : public RowAgent<T, shared> {
     return (matrix.rows + of_set - 1) / of_set * groups_side_by_side;
   }
 
-  __device__ void run(std::uint32_t group) {
-    const std::uint32_t first_row =
-        group / groups_side_by_side * (32 * rows * groups_side_by_side) +
-        group % groups_side_by_side * 32 + lane_;
+  /// Asks for what comes first of a group, so that it is there when its turn comes.
+  __device__ void prepare(std::uint32_t group) {
+    this->template load_numbers<rows, stride>(row_of(group), matrix_.rows - 1, numbers_);
+  }
+
+  __device__ void run(std::uint32_t group, std::uint32_t next) {
+    const std::uint32_t first_row = row_of(group);
     std::uint32_t numbers[rows];
-    this->template load_numbers<rows, stride>(first_row, matrix_.rows - 1, numbers);
+#pragma unroll
+    for (int t = 0; t < rows; ++t) numbers[t] = numbers_[t];
+    prepare(next);
     const auto* patterns = this->template table<PatternInfo>(0);
     Row of[rows];
     bool same = true;
@@ -142,6 +151,11 @@ class PatternAgent : public RowAgent<T, shared> {
   }
 
  private:
+  __device__ std::uint32_t row_of(std::uint32_t group) const {
+    return group / groups_side_by_side * (32 * rows * groups_side_by_side) +
+           group % groups_side_by_side * 32 + lane_;
+  }
+
   struct Row {
     std::uint32_t first, length, mask, masks;
   };
@@ -199,6 +213,8 @@ class PatternAgent : public RowAgent<T, shared> {
             k < of[t].length && row + t * stride < matrix_.rows ? masks[of[t].masks + k / 32] : 0;
     }
   }
+
+  std::uint32_t numbers_[rows];  ///< of the group to come
 };
 
 /// What fields are: columns, of at most 32 bits; values as they are; indices of values, of at most
@@ -304,25 +320,36 @@ class FieldAgent : public RowAgent<T, shared> {
 
  public:
   using Base::Base;
+  static constexpr int threads = shapes ? 512 : 1024;
 
   static __device__ std::uint32_t groups(const ArrayMatrixView<T>& matrix) {
     return (matrix.coded_rows + 31) / 32;
   }
 
-  __device__ void run(std::uint32_t slice) {
-    const std::uint32_t first = matrix_.slice_offsets[slice];
-    const std::uint32_t width = matrix_.slice_offsets[slice + 1] - first;
+  __device__ void prepare(std::uint32_t slice) {
+    slice = min(slice, groups(matrix_) - 1);
+    begin_ = matrix_.slice_offsets[slice];
+    end_ = matrix_.slice_offsets[slice + 1];
+    this->template load_numbers<1, 32>(32 * slice + lane_, matrix_.coded_rows - 1, number_);
+  }
+
+  __device__ void run(std::uint32_t slice, std::uint32_t next) {
+    const std::uint32_t first = begin_;
+    const std::uint32_t width = end_ - begin_;
     enter(slice);
+    prepare(next);
     // The last entries are asked for first: most rows of a stencil have few others.
     const std::uint32_t fours = width & ~3u;
     Entries<2> two;
     Entries<1> one;
     if (width & 2) two.load(matrix_, first + fours, lane_);
     if (width & 1) one.load(matrix_, first + (width & ~1u), lane_);
+    Entries<4> four, more;
+    if (fours > 0) four.load(matrix_, first, lane_);
     for (std::uint32_t k = 0; k < fours; k += 4) {
-      Entries<4> four;
-      four.load(matrix_, first + k, lane_);
+      if (k + 4 < fours) more.load(matrix_, first + k + 4, lane_);
       add(four, k, first + k);
+      four = more;
     }
     if (width & 2) add(two, fours, first + fours);
     if (width & 1) add(one, width & ~1u, first + (width & ~1u));
@@ -348,19 +375,17 @@ class FieldAgent : public RowAgent<T, shared> {
   __device__ void enter(std::uint32_t slice) {
     const std::uint32_t coded = 32 * slice + lane_;
     const bool there = coded < matrix_.coded_rows;
-    std::uint32_t number[1];
-    this->template load_numbers<1, 32>(coded, matrix_.coded_rows - 1, number);
     to_ = coded;
     sum_ = 0;
     if constexpr (shapes) {
       const int4 info =
-          *reinterpret_cast<const int4*>(this->template table<PatternInfo>(0) + number[0]);
+          *reinterpret_cast<const int4*>(this->template table<PatternInfo>(0) + number_[0]);
       pattern_ = this->template table<ShapeEntry>(matrix_.entries_at) + info.x;
       length_ = there ? info.y : 0;
       x_ = Base::arguments_.x + to_;
     } else {
       if (matrix_.order != nullptr && there) to_ = matrix_.order[coded];
-      length_ = there ? number[0] : 0;
+      length_ = there ? number_[0] : 0;
       origin_ = matrix_.first_column + (matrix_.relative ? to_ : 0);
       x_ = Base::arguments_.x;
     }
@@ -478,6 +503,7 @@ class FieldAgent : public RowAgent<T, shared> {
     return matrix_.exception_values[first];
   }
 
+  std::uint32_t begin_, end_, number_[1];  ///< of the slice to come
   std::uint32_t to_ = 0, length_ = 0;
   const ShapeEntry* pattern_ = nullptr;
   std::uint32_t origin_ = 0;  ///< column of the field 0

@@ -10,45 +10,48 @@
 
 namespace tansolve::detail {
 
-inline constexpr int array_threads = 256;
-/// Blocks of a multiprocessor that registers must leave room for.
-inline constexpr int array_blocks = 4;
+/// Threads of a multiprocessor that registers must leave room for: 64 of them a thread. More are
+/// not used, fewer do not hide latencies.
+inline constexpr int resident_threads = 1024;
 
 /// A persistent grid, whose warps take groups of rows in turn.
 template <class Agent, class T, bool shared>
-__global__ void __launch_bounds__(array_threads, array_blocks)
+__global__ void __launch_bounds__(Agent::threads, resident_threads / Agent::threads)
     array_kernel(const __grid_constant__ ArrayArguments<T> arguments, double* partials,
                  unsigned* ticket) {
   const ArrayMatrixView<T>& matrix = arguments.matrix;
+  const unsigned threads = blockDim.x;
   if constexpr (shared) {
-    for (int i = threadIdx.x; i < matrix.table_bytes / 16; i += array_threads)
+    for (unsigned i = threadIdx.x; i < matrix.table_bytes / 16u; i += threads)
       reinterpret_cast<int4*>(shared_tables)[i] = reinterpret_cast<const int4*>(matrix.tables)[i];
     __syncthreads();
   }
   Agent agent(arguments);
-  constexpr int warps = array_threads / 32;
-  const std::uint32_t groups = Agent::groups(matrix);
-  for (std::uint32_t group = blockIdx.x * warps + threadIdx.x / 32; group < groups;
-       group += gridDim.x * warps)
-    agent.run(group);
+  const std::uint32_t warps = threads / 32, groups = Agent::groups(matrix);
+  const std::uint32_t step = gridDim.x * warps;
+  std::uint32_t group = blockIdx.x * warps + threadIdx.x / 32;
+  if (group < groups) agent.prepare(group);
+  for (; group < groups; group += step) agent.run(group, group + step);
 
   if (arguments.xy != nullptr) {
     Sums<1> sum;
     sum.of[0] = agent.xy();
-    grid_sums<array_threads>(sum, partials, ticket, [&](const Sums<1>& total) {
+    grid_sums<Agent::threads>(sum, partials, ticket, [&](const Sums<1>& total) {
       *arguments.xy = static_cast<T>(total.of[0]);
     });
   }
 }
 
+inline constexpr int long_row_threads = 256;
+
 /// A warp a long row: adds its pieces, and to x'y what these rows add.
 template <class T>
-__global__ void __launch_bounds__(array_threads)
+__global__ void __launch_bounds__(long_row_threads)
     long_rows_kernel(const __grid_constant__ ArrayArguments<T> arguments, double* partials,
                      unsigned* ticket) {
   const ArrayMatrixView<T>& matrix = arguments.matrix;
   const std::uint32_t lane = threadIdx.x % 32;
-  constexpr int warps = array_threads / 32;
+  constexpr int warps = long_row_threads / 32;
   Sums<1> xy;
   for (std::uint32_t i = blockIdx.x * warps + threadIdx.x / 32; i < matrix.long_rows;
        i += gridDim.x * warps) {
@@ -65,7 +68,7 @@ __global__ void __launch_bounds__(array_threads)
       xy.of[0] += static_cast<double>(arguments.x[row]) * static_cast<double>(result);
   }
   if (arguments.xy != nullptr)
-    grid_sums<array_threads>(xy, partials, ticket, [&](const Sums<1>& total) {
+    grid_sums<long_row_threads>(xy, partials, ticket, [&](const Sums<1>& total) {
       *arguments.xy = static_cast<T>(static_cast<double>(*arguments.xy) + total.of[0]);
     });
 }
@@ -80,17 +83,22 @@ void launch_array(Context<Cuda>& context, const ArrayArguments<T>& arguments,
     TANSOLVE_CUDA_CHECK(cudaFuncSetAttribute(
         kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
         static_cast<int>(context.properties().shared_memory_per_block - 2048)));
+  // Smaller blocks spread small matrices over all multiprocessors; reductions want whole ones.
+  const std::int64_t groups = (arguments.matrix.coded_rows + rows_of_group - 1) / rows_of_group;
+  int threads = Agent::threads;
+  while (arguments.xy == nullptr && threads > 64 &&
+         groups < std::int64_t{threads} / 32 * context.properties().multiprocessors)
+    threads /= 2;
   int resident = 0;
-  TANSOLVE_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel,
-                                                                    array_threads, shared_bytes));
+  TANSOLVE_CUDA_CHECK(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads, shared_bytes));
   if (resident == 0) check(cudaErrorLaunchOutOfResources, "the array product's occupancy");
-  const std::int64_t of_block = rows_of_group * (array_threads / 32);
-  const std::int64_t needed = (arguments.matrix.coded_rows + of_block - 1) / of_block;
+  const std::int64_t needed = (groups + threads / 32 - 1) / (threads / 32);
   const std::int64_t most = std::min(resident * context.properties().multiprocessors,
                                      reduction_blocks * partials_per_block);
   const auto blocks = static_cast<unsigned>(std::clamp<std::int64_t>(needed, 1, most));
   const auto& [partials, ticket, staging] = context.scratch();
-  kernel<<<blocks, array_threads, shared_bytes, stream>>>(arguments, partials, ticket);
+  kernel<<<blocks, threads, shared_bytes, stream>>>(arguments, partials, ticket);
   check_launch("the array product");
 }
 
@@ -150,11 +158,12 @@ void array_product(Context<Cuda>& context, Coding coding, const ArrayMatrixView<
   else
     launch_arrays<T, false>(context, coding, arguments);
   if (matrix.long_rows == 0) return;
-  constexpr std::uint32_t warps = array_threads / 32;
+  constexpr std::uint32_t warps = long_row_threads / 32;
   const std::uint32_t blocks =
       std::min((matrix.long_rows + warps - 1) / warps, std::uint32_t{reduction_blocks});
   const auto& [partials, ticket, staging] = context.scratch();
-  long_rows_kernel<T><<<blocks, array_threads, 0, context.stream()>>>(arguments, partials, ticket);
+  long_rows_kernel<T>
+      <<<blocks, long_row_threads, 0, context.stream()>>>(arguments, partials, ticket);
   check_launch("the sums of long rows");
 }
 
