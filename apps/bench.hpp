@@ -7,6 +7,7 @@
 
 #include <tansolve/codec/error.hpp>
 
+#include <cstdio>
 #include <functional>
 #include <new>
 #include <string>
@@ -69,6 +70,7 @@ void bench_each(const BenchOptions& options, BenchOutcome& outcome, const Bench&
   Json& results = outcome.document["results"] = Json::array();
   for (const std::string& matrix : options.matrices) {
     const auto failed = [&](ExitCode code, const char* reason) {
+      std::fflush(stdout);  // what was said before comes before
       complain("tansolve: {}: {}\n", matrix, reason);
       results.push_back({{"matrix", {{"name", matrix}}}, {"failed", reason}});
       if (outcome.code == ExitCode::done) outcome.code = code;
