@@ -30,6 +30,31 @@ std::vector<T> bench_vector(std::int64_t size, std::uint64_t seed) {
 template std::vector<double> bench_vector(std::int64_t, std::uint64_t);
 template std::vector<float> bench_vector(std::int64_t, std::uint64_t);
 
+template <class T>
+ExpectedProduct<T>::ExpectedProduct(const Csr<T>& A, const std::vector<T>& x) : y_(A.rows()) {
+#pragma omp parallel for schedule(dynamic, 1024)
+  for (std::int64_t i = 0; i < A.rows(); ++i) {
+    long double sum = 0;
+    for (std::int64_t k = A.offsets()[i]; k < A.offsets()[i + 1]; ++k)
+      sum += static_cast<long double>(A.values()[k]) * x[A.columns()[k]];
+    y_[i] = static_cast<double>(sum);
+  }
+}
+
+template <class T>
+double ExpectedProduct<T>::error(const std::vector<T>& y) const {
+  long double difference = 0, norm = 0;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    const long double d = static_cast<long double>(y[i]) - y_[i];
+    difference += d * d;
+    norm += static_cast<long double>(y_[i]) * y_[i];
+  }
+  return static_cast<double>(std::sqrt(norm > 0 ? difference / norm : difference));
+}
+
+template class ExpectedProduct<double>;
+template class ExpectedProduct<float>;
+
 double median(std::vector<double>& numbers) {
   const auto middle = numbers.begin() + std::ssize(numbers) / 2;
   std::ranges::nth_element(numbers, middle);
@@ -42,25 +67,14 @@ constexpr int host_rows_per_lane[] = {1, 2, 4, 8, 16};
 
 struct HostTiming {
   double seconds = 0;  ///< median of the repetitions
-  double error = 0;    ///< max over i of |y_i - (A x)_i| / (|A| |x|)_i
+  double error = 0;
 };
 
-/// A product's operands, and its result in double by plain loops.
+/// A product's operands.
 template <class T>
 struct HostProblem {
   HostProblem(const Csr<T>& A, std::uint64_t seed)
-      : x(bench_vector<T>(A.cols(), seed)), y(A.rows()) {
-    for (std::int64_t i = 0; i < A.rows(); ++i) {
-      double sum = 0, magnitude = 0;
-      for (std::int64_t k = A.offsets()[i]; k < A.offsets()[i + 1]; ++k) {
-        const double term = static_cast<double>(A.values()[k]) * x[A.columns()[k]];
-        sum += term;
-        magnitude += std::abs(term);
-      }
-      expected.push_back(sum);
-      scale.push_back(magnitude);
-    }
-  }
+      : x(bench_vector<T>(A.cols(), seed)), y(A.rows()), expected(A, x) {}
 
   /// y is poisoned before each product, so that an element left out shows in the error.
   template <class Product>
@@ -72,18 +86,11 @@ struct HostProblem {
       product();
       if (i >= bench_warm_ups) seconds.push_back(stopwatch.seconds());
     }
-    HostTiming timing{.seconds = median(seconds)};
-    for (std::size_t i = 0; i < y.size(); ++i) {
-      const double error = std::abs(y[i] - expected[i]);
-      if (error == 0) continue;
-      if (std::isnan(error)) return {.seconds = timing.seconds, .error = error};
-      timing.error = std::max(timing.error, error / scale[i]);
-    }
-    return timing;
+    return {.seconds = median(seconds), .error = expected.error(y)};
   }
 
   std::vector<T> x, y;
-  std::vector<double> expected, scale;
+  ExpectedProduct<T> expected;
 };
 
 template <class T>
@@ -93,10 +100,11 @@ HostTiming time_operator(const LinearOperator<T, Host>& A, HostProblem<T>& probl
   });
 }
 
-/// Rows of the table and of the document, one a format.
+/// Rows of the table and of the document, one a format; an error beyond `bound` is wrong.
 class HostTable {
  public:
-  HostTable(const Console& console, std::int64_t nnz) : console_(&console), nnz_(nnz) {
+  HostTable(const Console& console, std::int64_t nnz, double bound)
+      : console_(&console), nnz_(nnz), bound_(bound) {
     console.say("{:>8} {:>4} {:>9} {:>8} {:>11} {:>9} {:>7} {:>9}\n", "format", "R", "row ends",
                 "B/nnz", "encode", "product", "Eigen", "error");
     console.say("{:>8} {:>4} {:>9} {:>8} {:>11} {:>9} {:>7} {:>9}\n", "", "", "", "", "Mnnz/s",
@@ -122,30 +130,37 @@ class HostTable {
         row["encode_nnz_per_second"].get<double>());
   }
   const Json& rows() const { return rows_; }
+  bool right() const { return right_; }
 
  private:
-  Json figures(std::string_view format, std::int64_t bytes, const HostTiming& timing) const {
+  Json figures(std::string_view format, std::int64_t bytes, const HostTiming& timing) {
     const auto nnz = static_cast<double>(nnz_);
+    const bool wrong = !(timing.error <= bound_);
+    right_ = right_ && !wrong;
     return {{"format", format},
             {"bytes_per_nnz", static_cast<double>(bytes) / nnz},
             {"product_seconds", timing.seconds},
             {"product_nnz_per_second", nnz / timing.seconds},
             {"speed_against_eigen", eigen_ / timing.seconds},
-            {"error", timing.error}};
+            {"error", timing.error},
+            {"wrong", wrong}};
   }
   void say(const Json& row, const std::string& rows_per_lane, const std::string& row_ends,
            double encode_speed) const {
-    console_->say("{:>8} {:>4} {:>9} {:>8.3f} {:>11} {:>9.3f} {:>7.2f} {:>9.1e}\n",
+    console_->say("{:>8} {:>4} {:>9} {:>8.3f} {:>11} {:>9.3f} {:>7.2f} {:>9.1e}{}\n",
                   row["format"].get<std::string>(), rows_per_lane, row_ends,
                   row["bytes_per_nnz"].get<double>(),
                   encode_speed > 0 ? fmt::format("{:.1f}", encode_speed * 1e-6) : "",
                   row["product_nnz_per_second"].get<double>() * 1e-9,
-                  row["speed_against_eigen"].get<double>(), row["error"].get<double>());
+                  row["speed_against_eigen"].get<double>(), row["error"].get<double>(),
+                  row["wrong"].get<bool>() ? " WRONG" : "");
   }
 
   const Console* console_;
   std::int64_t nnz_;
+  double bound_;
   double eigen_ = 0;  // the first row's seconds
+  bool right_ = true;
   Json rows_ = Json::array();
 };
 
@@ -172,14 +187,17 @@ void bench_coding(Context<Host>& context, const Csr<T>& matrix, PlanRequest requ
 }
 
 template <class T>
-Json bench_on_host(const BenchOptions& options, const Console& console, Source<T> source) {
+Json bench_matrix(const BenchOptions& options, const Console& console, Source<T> source,
+                  bool& right) {
   const std::string name = source.name;
   const Csr<T> matrix = take_csr<T>(std::move(source.matrix), options.input.threads);
+  if (matrix.nnz() == 0)
+    throw Error(ErrorCode::invalid_argument, fmt::format("{}: no nonzeros to bench", name));
   Context<Host> context(options.input.threads);
   HostProblem<T> problem(matrix, options.input.seed);
   say_matrix(console, name, matrix,
              fmt::format("on {} thread{}", context.threads(), context.threads() == 1 ? "" : "s"));
-  HostTable table(console, matrix.nnz());
+  HostTable table(console, matrix.nnz(), error_bound<T>);
   const std::int64_t csr_bytes = standard_bytes(matrix).csr;
   table.add(
       "eigen", csr_bytes,
@@ -191,25 +209,29 @@ Json bench_on_host(const BenchOptions& options, const Console& console, Source<T
     request.coding = coding.coding;
     bench_coding(context, matrix, request, problem, table);
   }
-  return {{"matrix", matrix_json(name, matrix)},
-          {"device", "cpu"},
-          {"threads", context.threads()},
-          {"precision", sizeof(T) == 8 ? "f64" : "f32"},
-          {"products", table.rows()}};
+  right = right && table.right();
+  return {{"matrix", matrix_json(name, matrix)}, {"device", "cpu"},
+          {"threads", context.threads()},        {"precision", sizeof(T) == 8 ? "f64" : "f32"},
+          {"error_bound", error_bound<T>},       {"products", table.rows()}};
 }
 
-Json bench_on_host(const BenchOptions& options, const Console& console) {
-  Json results = Json::array();
-  for (const std::string& matrix : options.matrices) {
-    InputOptions input = options.input;
-    input.matrix = matrix;
-    results.push_back(std::visit(
-        [&](auto&& source) {
-          return bench_on_host(options, console, std::forward<decltype(source)>(source));
-        },
-        load(input)));
-  }
-  return {{"warm_ups", bench_warm_ups}, {"repetitions", bench_repetitions}, {"results", results}};
+BenchOutcome bench_on_host(const BenchOptions& options, const Console& console) {
+  BenchOutcome outcome;
+  outcome.document = {{"warm_ups", bench_warm_ups}, {"repetitions", bench_repetitions}};
+  bool right = true;
+  bench_each(options, outcome, [&]<class T>(Source<T> source) {
+    return bench_matrix(options, console, std::move(source), right);
+  });
+  if (!right) outcome.code = ExitCode::internal;
+  return outcome;
+}
+
+BenchOutcome bench_where_asked(const BenchOptions& options, const Console& console) {
+  [[maybe_unused]] const std::optional<int> gpu = choose_gpu(options.device);
+#if TANSOLVE_HAS_CUDA
+  if (gpu) return bench_on_gpu(options, *gpu, console);
+#endif
+  return bench_on_host(options, console);
 }
 
 ExitCode run(const BenchOptions& options) {
@@ -217,16 +239,9 @@ ExitCode run(const BenchOptions& options) {
     throw Error(ErrorCode::invalid_argument,
                 "--plan: bench takes geometry=fixed8, fixed12 or fixed16, not fixed");
   const Console console(options.json);
-  [[maybe_unused]] const std::optional<int> gpu = choose_gpu(options.device);
-#if TANSOLVE_HAS_CUDA
-  if (gpu) {
-    const BenchOutcome outcome = bench_on_gpu(options, *gpu, console);
-    console.document(outcome.document);
-    return outcome.code;
-  }
-#endif
-  console.document(bench_on_host(options, console));
-  return ExitCode::done;
+  const BenchOutcome outcome = bench_where_asked(options, console);
+  console.document(outcome.document);
+  return outcome.code;
 }
 
 }  // namespace

@@ -5,8 +5,13 @@
 #include "exit_code.hpp"
 #include "prepare.hpp"
 
+#include <tansolve/codec/error.hpp>
+
+#include <cstdio>
 #include <functional>
+#include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tansolve::app {
@@ -32,6 +37,22 @@ std::function<void()> eigen_product(const Csr<T>& matrix, int threads, const T* 
 template <class T>
 std::vector<T> bench_vector(std::int64_t size, std::uint64_t seed);
 
+/// ||y - A x|| / ||A x|| beyond which a product is wrong.
+template <class T>
+constexpr double error_bound = sizeof(T) == 8 ? 1e-14 : 1e-6;
+
+/// A x by plain loops on the host, summed in long double.
+template <class T>
+class ExpectedProduct {
+ public:
+  ExpectedProduct(const Csr<T>& A, const std::vector<T>& x);
+  /// ||y - A x|| / ||A x||, absolute where A x = 0.
+  double error(const std::vector<T>& y) const;
+
+ private:
+  std::vector<double> y_;
+};
+
 /// The median; reorders.
 double median(std::vector<double>& numbers);
 
@@ -41,6 +62,33 @@ struct BenchOutcome {
   Json document;
   ExitCode code = ExitCode::done;
 };
+
+/// Adds what `bench` returns for each matrix, a Source<T>, to the document. What fails leaves the
+/// results of the others.
+template <class Bench>
+void bench_each(const BenchOptions& options, BenchOutcome& outcome, const Bench& bench) {
+  Json& results = outcome.document["results"] = Json::array();
+  for (const std::string& matrix : options.matrices) {
+    const auto failed = [&](ExitCode code, const char* reason) {
+      std::fflush(stdout);  // what was said before comes before
+      complain("tansolve: {}: {}\n", matrix, reason);
+      results.push_back({{"matrix", {{"name", matrix}}}, {"failed", reason}});
+      if (outcome.code == ExitCode::done) outcome.code = code;
+    };
+    InputOptions input = options.input;
+    input.matrix = matrix;
+    try {
+      results.push_back(
+          std::visit([&](auto&& source) { return bench(std::forward<decltype(source)>(source)); },
+                     load(input)));
+    } catch (const Error& error) {
+      failed(exit_code(error.code()), error.what());
+      if (error.code() == ErrorCode::device) break;  // all that follows would fail, too
+    } catch (const std::bad_alloc&) {
+      failed(ExitCode::resources, "the host has too little memory");
+    }
+  }
+}
 
 /// Every matrix against every format of cuSPARSE on a GPU, as manual/benchmark.md says. Throws
 /// Error(device) if there is no such GPU.

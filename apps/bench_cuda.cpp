@@ -9,41 +9,24 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <new>
 #include <utility>
 
 namespace tansolve::app {
 namespace {
 
 constexpr int gpu_rows_per_lane[] = {1, 2, 4, 16};
-constexpr int bench_block = 3;  // of BSR: the unknowns a node of fem3
-
-/// ||y - A x|| / ||A x|| beyond which a product is wrong.
-template <class T>
-constexpr double error_bound = sizeof(T) == 8 ? 1e-14 : 1e-6;
 
 struct DeviceTiming {
   double warm = 0, cold = 0;  ///< seconds
   double error = 0;           ///< the larger of both
 };
 
-/// A product's operands on the GPU, and its result by the host, summed in long double.
+/// A product's operands on the GPU.
 template <class T>
 class DeviceProblem {
  public:
   DeviceProblem(Context<Cuda>& context, const Csr<T>& A, std::uint64_t seed)
-      : x_(context, A.cols()), y_(context, A.rows()), expected_(A.rows()), found_(A.rows()) {
-    const std::vector<T> x = bench_vector<T>(A.cols(), seed);
-    copy_from_host(context, x, x_.span());
-#pragma omp parallel for schedule(dynamic, 1024)
-    for (std::int64_t i = 0; i < A.rows(); ++i) {
-      long double sum = 0;
-      for (std::int64_t k = A.offsets()[i]; k < A.offsets()[i + 1]; ++k)
-        sum += static_cast<long double>(A.values()[k]) * x[A.columns()[k]];
-      expected_[i] = static_cast<double>(sum);
-    }
-  }
+      : DeviceProblem(context, A, bench_vector<T>(A.cols(), seed)) {}
 
   /// y is poisoned before each series, so that an element left out shows in the error.
   DeviceTiming time(const LinearOperator<T, Cuda>& A, DeviceTimer& timer) {
@@ -59,19 +42,17 @@ class DeviceProblem {
   }
 
  private:
+  DeviceProblem(Context<Cuda>& context, const Csr<T>& A, const std::vector<T>& x)
+      : x_(context, A.cols()), y_(context, A.rows()), expected_(A, x), found_(A.rows()) {
+    copy_from_host(context, x, x_.span());
+  }
   double relative_error() {
     copy_to_host<T>(x_.context(), y_, found_);
-    long double difference = 0, norm = 0;
-    for (std::size_t i = 0; i < found_.size(); ++i) {
-      const long double d = static_cast<long double>(found_[i]) - expected_[i];
-      difference += d * d;
-      norm += static_cast<long double>(expected_[i]) * expected_[i];
-    }
-    return static_cast<double>(std::sqrt(norm > 0 ? difference / norm : difference));
+    return expected_.error(found_);
   }
 
   Vector<T, Cuda> x_, y_;
-  std::vector<double> expected_;
+  ExpectedProduct<T> expected_;
   std::vector<T> found_;
 };
 
@@ -83,6 +64,8 @@ class DeviceTable {
       : console_(&console),
         nnz_(static_cast<double>(matrix.nnz())),
         vector_bytes_(static_cast<double>(matrix.rows() + matrix.cols()) * sizeof(T)) {
+    const StandardBytes standard = standard_bytes(matrix);
+    smallest_ = static_cast<double>(std::min({standard.csr, standard.coo, standard.sell}));
     console.say("{:>9} {:>4} {:>9} {:>7} {:>6} {:>8} {:>14} {:>14} {:>6} {:>7} {:>8}\n", "format",
                 "R", "row ends", "B/nnz", "size", "encode", "warm", "cold", "warm", "break-",
                 "error");
@@ -91,17 +74,23 @@ class DeviceTable {
                 "even", "");
   }
 
-  void add_vendor(VendorFormat format, double bytes, std::int64_t device_bytes,
-                  const DeviceTiming& timing) {
-    if (smallest_ == 0 || bytes < smallest_) smallest_ = bytes;
+  /// `block`: of BSR, else 0.
+  void add_vendor(const VendorOperator<T>& A, int block, const DeviceTiming& timing) {
+    const VendorFormat format = A.format();
+    const auto bytes = static_cast<double>(A.matrix_bytes());
+    smallest_ = std::min(smallest_, bytes);
     Json row = figures("cusparse", name(format), bytes, timing);
+    if (block > 0) row["block"] = block;
     const bool right = !row["wrong"].get<bool>();
     if (right && (vendor_.warm == 0 || timing.warm < vendor_.warm)) {
       vendor_.warm = timing.warm;
-      fastest_vendor_ = name(format);
+      fastest_warm_ = name(format);
     }
-    if (right && (vendor_.cold == 0 || timing.cold < vendor_.cold)) vendor_.cold = timing.cold;
-    row["device_bytes"] = device_bytes;
+    if (right && (vendor_.cold == 0 || timing.cold < vendor_.cold)) {
+      vendor_.cold = timing.cold;
+      fastest_cold_ = name(format);
+    }
+    row["device_bytes"] = A.device_bytes();
     row["reproducible"] = VendorOperator<T>::reproducible(format);
     rows_.push_back(row);
   }
@@ -110,13 +99,16 @@ class DeviceTable {
     console_->say("{:>9}      {}\n", name(format), reason);
   }
   /// Ratios are against the fastest of those that are right, so that it must be known: says their
-  /// rows.
+  /// rows, and which the fastest is.
   void end_of_vendors() {
     for (Json& row : rows_)
       if (!row.contains("missing")) {
         compare(row);
         say(row);
       }
+    if (vendor_.warm > 0)
+      console_->say("the fastest of cuSPARSE, = 1: warm {}, cold {}\n", fastest_warm_,
+                    fastest_cold_);
   }
   /// Returns the row, to be said or not.
   Json add(const Plan& plan, bool chosen, double bytes, double encode_seconds,
@@ -157,7 +149,8 @@ class DeviceTable {
   }
   const Json& rows() const { return rows_; }
   double smallest_bytes() const { return smallest_; }
-  std::string_view fastest_vendor() const { return fastest_vendor_; }
+  std::string_view fastest_warm() const { return fastest_warm_; }
+  std::string_view fastest_cold() const { return fastest_cold_; }
   bool right() const { return right_; }
 
  private:
@@ -180,52 +173,31 @@ class DeviceTable {
   }
   /// Against the fastest and the smallest standard format.
   void compare(Json& row) const {
-    if (smallest_ == 0) return;
     row["size_ratio"] = smallest_ / (row["bytes_per_nnz"].get<double>() * nnz_);
+    if (vendor_.warm == 0) return;  // cuSPARSE could hold the matrix in no format
     row["warm"]["speed_up"] = vendor_.warm / row["warm"]["seconds"].get<double>();
     row["cold"]["speed_up"] = vendor_.cold / row["cold"]["seconds"].get<double>();
   }
 
   const Console* console_;
   double nnz_, vector_bytes_;
-  DeviceTiming vendor_;  // the fastest
-  std::string_view fastest_vendor_;
-  double smallest_ = 0;  // bytes
+  DeviceTiming vendor_;                           // the fastest, warm and cold
+  std::string_view fastest_warm_, fastest_cold_;  // of cuSPARSE's formats
+  double smallest_ = 0;                           // bytes of a standard format
   bool right_ = true;
   Json rows_ = Json::array();
 };
 
-/// Bytes that a product reads of the matrix.
-template <class T>
-double vendor_bytes(const Csr<T>& matrix, const StandardBytes& standard, VendorFormat format) {
-  switch (format) {
-    case VendorFormat::csr_alg1:
-    case VendorFormat::csr_alg2:
-      return static_cast<double>(standard.csr);
-    case VendorFormat::coo_alg1:
-    case VendorFormat::coo_alg2:
-      return static_cast<double>(standard.coo);
-    case VendorFormat::sell:
-      return static_cast<double>(standard.sell);
-    case VendorFormat::bsr:
-      break;
-  }
-  // Full blocks, each with a column.
-  return static_cast<double>(matrix.nnz()) * (sizeof(T) + 4.0 / (bench_block * bench_block)) +
-         4.0 * static_cast<double>(matrix.rows() / bench_block + 1);
-}
-
 template <class T>
 void bench_vendor(Context<Cuda>& context, const Csr<T>& matrix, DeviceTimer& timer,
                   DeviceProblem<T>& problem, DeviceTable<T>& table) {
-  const StandardBytes standard = standard_bytes(matrix);
-  const bool full_blocks = block_fill(matrix, bench_block) == 1;
+  const std::optional<BlockChoice> blocks = choose_block(matrix);
   for (const VendorFormat format : all_vendor_formats) {
-    if (format == VendorFormat::bsr && !full_blocks) continue;
+    if (in_blocks(format) && !blocks) continue;
+    const int block = in_blocks(format) ? blocks->block : 0;
     try {
-      const VendorOperator<T> A(context, matrix, format, bench_block);
-      table.add_vendor(format, vendor_bytes(matrix, standard, format), A.device_bytes(),
-                       problem.time(A, timer));
+      const VendorOperator<T> A(context, matrix, format, block);
+      table.add_vendor(A, block, problem.time(A, timer));
     } catch (const Error& error) {
       context.synchronize();  // throws where the GPU is lost to this process, and all is over
       table.add_missing(format, error.what());
@@ -316,7 +288,7 @@ Json bench_matrix(const BenchOptions& options, Context<Cuda>& context, DeviceTim
           {"error_bound", error_bound<T>},
           {"smallest_standard_bytes_per_nnz",
            table.smallest_bytes() / static_cast<double>(matrix.nnz())},
-          {"fastest_vendor", table.fastest_vendor()},
+          {"fastest_vendor", {{"warm", table.fastest_warm()}, {"cold", table.fastest_cold()}}},
           {"products", table.rows()}};
 }
 
@@ -334,31 +306,10 @@ BenchOutcome bench_on_gpu(const BenchOptions& options, int device, const Console
   console.say("copy      {:.0f} GB/s from device memory to device memory\n",
               outcome.document["device"]["copy_bytes_per_second"].get<double>() * 1e-9);
   outcome.document["primitives"] = bench_primitives(context, timer, console);
-  outcome.document["results"] = Json::array();
   bool right = true;
-  for (const std::string& matrix : options.matrices) {
-    // What fails leaves the results of the others.
-    const auto failed = [&](ExitCode code, const char* reason) {
-      complain("tansolve: {}: {}\n", matrix, reason);
-      outcome.document["results"].push_back({{"matrix", {{"name", matrix}}}, {"failed", reason}});
-      if (outcome.code == ExitCode::done) outcome.code = code;
-    };
-    InputOptions input = options.input;
-    input.matrix = matrix;
-    try {
-      outcome.document["results"].push_back(std::visit(
-          [&](auto&& source) {
-            return bench_matrix(options, context, timer, console,
-                                std::forward<decltype(source)>(source), right);
-          },
-          load(input)));
-    } catch (const Error& error) {
-      failed(exit_code(error.code()), error.what());
-      if (error.code() == ErrorCode::device) break;  // all that follows would fail, too
-    } catch (const std::bad_alloc&) {
-      failed(ExitCode::resources, "the host has too little memory");
-    }
-  }
+  bench_each(options, outcome, [&]<class T>(Source<T> source) {
+    return bench_matrix(options, context, timer, console, std::move(source), right);
+  });
   if (!right) outcome.code = ExitCode::internal;
   return outcome;
 }

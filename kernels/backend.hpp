@@ -50,8 +50,11 @@ struct Counters {
 template <>
 class Context<Checked> {
  public:
-  Context() = default;
+  /// `records`: plays a GPU that records work (Replay), so that solvers issue whole batches of
+  /// iterations there, too.
+  explicit Context(bool records = false) : records_(records) {}
   int threads() const { return 1; }
+  bool records() const { return records_; }
 
   void* allocate(std::size_t bytes);  ///< filled with NaN; throws Error(out_of_memory)
   void release(void* memory) noexcept;
@@ -59,6 +62,7 @@ class Context<Checked> {
   Counters& counters() { return counters_; }
 
  private:
+  bool records_;
   Counters counters_;
 };
 

@@ -17,6 +17,7 @@ class CsrOperator final : public LinearOperator<T, B> {
  public:
   CsrOperator(Context<B>& context, const Csr<T>& matrix);
   std::string name() const override { return "csr"; }
+  bool capturable() const override { return true; }
 
  protected:
   void apply_impl(Span<const T, B> x, Span<T, B> y) const override;

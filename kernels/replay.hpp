@@ -6,9 +6,19 @@
 
 #include <functional>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 namespace tansolve {
+
+/// Whether work can be recorded there: on a GPU, and where a Checked context plays one.
+template <class B>
+bool records([[maybe_unused]] const Context<B>& context) {
+  if constexpr (std::is_same_v<B, Checked>)
+    return context.records();
+  else
+    return !std::is_same_v<B, Host>;
+}
 
 /// Calls `work` on the host. On a GPU, if it is `capturable` (as LinearOperator has it), the first
 /// run records what it launches on the context's stream as a graph; every run then launches that

@@ -79,8 +79,8 @@ double norm_of(Context<B>& context, Span<T, B> vector, Scalar<T, B>& scalar) {
 /// Iterations between two looks: a GPU that can record them carries out a whole ring.
 template <class T, class B>
 std::int64_t iterations_a_look(const LinearOperator<T, B>& A, const LinearOperator<T, B>* M) {
-  const bool on_host = std::is_same_v<B, Host> || std::is_same_v<B, Checked>;
-  return !on_host && A.capturable() && (M == nullptr || M->capturable()) ? detail::cg_ring : 1;
+  const bool recorded = records(A.context()) && A.capturable() && (M == nullptr || M->capturable());
+  return recorded ? detail::cg_ring : 1;
 }
 
 }  // namespace

@@ -66,6 +66,15 @@ void for_each_block_row(const Csr<T>& matrix, std::int64_t block, Visit visit) {
   }
 }
 
+/// The block x block blocks that hold any entry.
+template <class T>
+std::int64_t count_blocks(const Csr<T>& matrix, std::int64_t block) {
+  std::int64_t count = 0;
+  for_each_block_row(matrix, block,
+                     [&](std::int64_t, const auto& columns) { count += std::ssize(columns); });
+  return count;
+}
+
 /// Element (i, j) of block k is values[k block^2 + j block + i].
 template <class T>
 struct BsrArrays {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// cuSPARSE behind the operator's interface: SpMV of its generic API, and bsrmv, which every
-// cuSPARSE 12 has, where SpMV took BSR only later.
+// cuSPARSE behind the operator's interface: SpMV of its generic API, and bsrmv, which took BSR
+// before that.
 #include <tansolve/codec/error.hpp>
 #include <tansolve/kernels/cuda/kernels.hpp>
 #include <tansolve/kernels/cuda/vendor_formats.hpp>
@@ -103,6 +103,12 @@ constexpr cusparseIndexType_t index_type =
 
 constexpr std::int64_t most_32_bit = std::numeric_limits<std::int32_t>::max();
 
+#if CUSPARSE_VERSION >= 12600
+constexpr cusparseSpMVAlg_t spmv_bsr = CUSPARSE_SPMV_BSR_ALG1;
+#else
+constexpr cusparseSpMVAlg_t spmv_bsr = CUSPARSE_SPMV_ALG_DEFAULT;  // answers "not supported"
+#endif
+
 cusparseSpMVAlg_t algorithm(VendorFormat format) {
   switch (format) {
     case VendorFormat::csr_alg1:
@@ -113,9 +119,28 @@ cusparseSpMVAlg_t algorithm(VendorFormat format) {
       return CUSPARSE_SPMV_COO_ALG1;
     case VendorFormat::coo_alg2:
       return CUSPARSE_SPMV_COO_ALG2;
-    default:
+    case VendorFormat::sell:
       return CUSPARSE_SPMV_SELL_ALG1;
+    default:
+      return spmv_bsr;
   }
+}
+
+/// The arrays of BSR, whose shape and size are checked first.
+template <class T>
+detail::BsrArrays<T> bsr_arrays(const Csr<T>& matrix, int block) {
+  if (block < 2)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("block: {}; blocks of BSR have at least 2 rows", block));
+  if (matrix.rows() % block != 0 || matrix.cols() % block != 0)
+    throw Error(ErrorCode::not_supported, fmt::format("bsr: {} x {} is not made of {} x {} blocks",
+                                                      matrix.rows(), matrix.cols(), block, block));
+  const std::int64_t stored = detail::count_blocks(matrix, block) * block * block;
+  if (stored > most_32_bit)
+    throw Error(
+        ErrorCode::not_supported,
+        fmt::format("bsr: {} stored entries, cuSPARSE takes up to {}", stored, most_32_bit));
+  return detail::to_bsr(matrix, block);
 }
 
 }  // namespace
@@ -123,13 +148,15 @@ cusparseSpMVAlg_t algorithm(VendorFormat format) {
 template <class T>
 class VendorOperator<T>::Product {
  public:
-  explicit Product(Context<Cuda>& context) : arrays_(context), library_(library_of(context)) {}
+  explicit Product(Context<Cuda>& context)
+      : arrays_(context), workspace_(context), library_(library_of(context)) {}
   virtual ~Product() = default;
   virtual void apply(T alpha, const T* x, T beta, T* y) = 0;
-  std::int64_t bytes() const { return arrays_.bytes(); }
+  std::int64_t matrix_bytes() const { return arrays_.bytes(); }
+  std::int64_t device_bytes() const { return arrays_.bytes() + workspace_.bytes(); }
 
  protected:
-  DeviceArrays arrays_;
+  DeviceArrays arrays_, workspace_;
   Library library_;
 };
 
@@ -138,17 +165,19 @@ namespace {
 template <class T>
 class GenericProduct final : public VendorOperator<T>::Product {
  public:
-  GenericProduct(Context<Cuda>& context, const Csr<T>& matrix, VendorFormat format)
+  GenericProduct(Context<Cuda>& context, const Csr<T>& matrix, VendorFormat format, int block)
       : VendorOperator<T>::Product(context), algorithm_(algorithm(format)) {
     Vector<T, Cuda> x(context, matrix.cols()), y(context, matrix.rows());  // to prepare with
     x_ = vector(x.size(), x.span().data());
     y_ = vector(y.size(), y.span().data());
     const bool coo = format == VendorFormat::coo_alg1 || format == VendorFormat::coo_alg2;
+    const bool bsr = format == VendorFormat::bsr;
     std::vector<std::int64_t> slices;
     if (format == VendorFormat::sell) slices = detail::sell_offsets(matrix);
     const std::int64_t stored = slices.empty() ? matrix.nnz() : slices.back();
     const auto prepared = [&]<class Index>(Index) {
       matrix_ = coo              ? coo_matrix<Index>(matrix)
+                : bsr            ? bsr_matrix(matrix, block)
                 : slices.empty() ? csr_matrix<Index>(matrix)
                                  : sell_matrix<Index>(matrix, slices);
       return prepare();
@@ -166,7 +195,7 @@ class GenericProduct final : public VendorOperator<T>::Product {
     TANSOLVE_CUSPARSE_CHECK(cusparseDnVecSetValues(y_.get(), y));
     TANSOLVE_CUSPARSE_CHECK(cusparseSpMV(this->library_.get(), CUSPARSE_OPERATION_NON_TRANSPOSE,
                                          &alpha, matrix_.get(), x_.get(), &beta, y_.get(),
-                                         data_type<T>, algorithm_, workspace_));
+                                         data_type<T>, algorithm_, buffer_));
   }
 
  private:
@@ -218,6 +247,21 @@ class GenericProduct final : public VendorOperator<T>::Product {
         "cusparseCreateSlicedEll");
   }
 
+  Matrix bsr_matrix(const Csr<T>& a, int block) {
+    const detail::BsrArrays<T> bsr = bsr_arrays(a, block);
+    auto* offsets = this->arrays_.template add<std::int32_t>(bsr.offsets);
+    auto* columns = this->arrays_.template add<std::int32_t>(bsr.columns);
+    auto* values = this->arrays_.template add<T>(bsr.values);
+    return made<Matrix>(
+        [&](auto* m) {
+          return cusparseCreateBsr(m, a.rows() / block, a.cols() / block, std::ssize(bsr.columns),
+                                   block, block, offsets, columns, values, CUSPARSE_INDEX_32I,
+                                   CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, data_type<T>,
+                                   CUSPARSE_ORDER_COL);
+        },
+        "cusparseCreateBsr");
+  }
+
   /// Reserves and fills the workspace; false: cuSPARSE does not take these types of indices.
   bool prepare() {
     const T alpha = 1, beta = 0;
@@ -232,17 +276,18 @@ class GenericProduct final : public VendorOperator<T>::Product {
                                            data_type<T>, algorithm_, &bytes),
                    "cusparseSpMV_bufferSize"))
       return false;
-    workspace_ = this->arrays_.reserve(bytes);
-    return supported(cusparseSpMV_preprocess(this->library_.get(), CUSPARSE_OPERATION_NON_TRANSPOSE,
-                                             &alpha, matrix_.get(), x_.get(), &beta, y_.get(),
-                                             data_type<T>, algorithm_, workspace_),
-                     "cusparseSpMV_preprocess");
+    buffer_ = this->workspace_.reserve(bytes);
+    const cusparseStatus_t prepared = cusparseSpMV_preprocess(
+        this->library_.get(), CUSPARSE_OPERATION_NON_TRANSPOSE, &alpha, matrix_.get(), x_.get(),
+        &beta, y_.get(), data_type<T>, algorithm_, buffer_);
+    supported(prepared, "cusparseSpMV_preprocess");  // an offer, which not all formats have
+    return true;
   }
 
   cusparseSpMVAlg_t algorithm_;
   Matrix matrix_;
   DenseVector x_, y_;
-  void* workspace_ = nullptr;
+  void* buffer_ = nullptr;
 };
 
 template <class T>
@@ -252,22 +297,7 @@ class BlockProduct final : public VendorOperator<T>::Product {
       : VendorOperator<T>::Product(context),
         type_(made<MatrixType>(cusparseCreateMatDescr, "cusparseCreateMatDescr")),
         block_(block) {
-    if (block < 2)
-      throw Error(ErrorCode::invalid_argument,
-                  fmt::format("block: {}; blocks of BSR have at least 2 rows", block));
-    if (matrix.rows() % block != 0 || matrix.cols() % block != 0)
-      throw Error(ErrorCode::not_supported,
-                  fmt::format("bsr: {} x {} is not made of {} x {} blocks", matrix.rows(),
-                              matrix.cols(), block, block));
-    std::int64_t stored = 0;
-    detail::for_each_block_row(matrix, block, [&](std::int64_t, const auto& columns) {
-      stored += std::ssize(columns) * block * block;
-    });
-    if (stored > most_32_bit)
-      throw Error(
-          ErrorCode::not_supported,
-          fmt::format("bsr: {} stored entries, cuSPARSE takes up to {}", stored, most_32_bit));
-    const detail::BsrArrays<T> bsr = detail::to_bsr(matrix, block);
+    const detail::BsrArrays<T> bsr = bsr_arrays(matrix, block);
     rows_ = static_cast<int>(matrix.rows() / block);
     cols_ = static_cast<int>(matrix.cols() / block);
     blocks_ = static_cast<int>(bsr.columns.size());
@@ -299,8 +329,8 @@ class BlockProduct final : public VendorOperator<T>::Product {
 }  // namespace
 
 std::string_view name(VendorFormat format) {
-  constexpr std::string_view names[] = {"csr_alg1", "csr_alg2", "coo_alg1",
-                                        "coo_alg2", "sell",     "bsr"};
+  constexpr std::string_view names[] = {"csr_alg1", "csr_alg2", "coo_alg1", "coo_alg2",
+                                        "sell",     "bsr",      "bsrmv"};
   return names[static_cast<std::size_t>(format)];
 }
 
@@ -311,10 +341,10 @@ VendorOperator<T>::VendorOperator(Context<Cuda>& context, const Csr<T>& matrix, 
       matrix_(&matrix),
       format_(format) {
   if (matrix.nnz() == 0) return;
-  if (format == VendorFormat::bsr)
+  if (format == VendorFormat::bsrmv)
     product_ = std::make_unique<BlockProduct<T>>(context, matrix, block);
   else
-    product_ = std::make_unique<GenericProduct<T>>(context, matrix, format);
+    product_ = std::make_unique<GenericProduct<T>>(context, matrix, format, block);
 }
 
 template <class T>
@@ -326,8 +356,13 @@ std::string VendorOperator<T>::name() const {
 }
 
 template <class T>
+std::int64_t VendorOperator<T>::matrix_bytes() const {
+  return product_ ? product_->matrix_bytes() : 0;
+}
+
+template <class T>
 std::int64_t VendorOperator<T>::device_bytes() const {
-  return product_ ? product_->bytes() : 0;
+  return product_ ? product_->device_bytes() : 0;
 }
 
 template <class T>
@@ -355,20 +390,7 @@ void VendorOperator<T>::diagonal_impl(Span<T, Cuda> d) const {
   copy_from_host(this->context(), diagonal, d);
 }
 
-template <class T>
-double block_fill(const Csr<T>& matrix, int block) {
-  if (matrix.nnz() == 0 || block < 1 || matrix.rows() % block != 0 || matrix.cols() % block != 0)
-    return 0;
-  std::int64_t stored = 0;
-  detail::for_each_block_row(matrix, block, [&](std::int64_t, const auto& columns) {
-    stored += std::ssize(columns) * block * block;
-  });
-  return static_cast<double>(matrix.nnz()) / static_cast<double>(stored);
-}
-
 template class VendorOperator<double>;
 template class VendorOperator<float>;
-template double block_fill(const Csr<double>&, int);
-template double block_fill(const Csr<float>&, int);
 
 }  // namespace tansolve

@@ -152,6 +152,7 @@ TEST_CASE("bench measures every coding and finds no error") {
     CHECK(result["products"].size() == 2 + 6 * 5);
     for (const Json& product : result["products"]) {
       CHECK(product["error"].get<double>() <= 1e-15);
+      CHECK(product["wrong"] == false);
       CHECK(product["product_nnz_per_second"].get<double>() > 0);
     }
   }
@@ -162,6 +163,21 @@ TEST_CASE("bench measures every coding and finds no error") {
                        .json();
   CHECK(one["results"][0]["products"].size() == 3);
   CHECK(one["results"][0]["products"][2]["rows_per_lane"] == 2);
+}
+
+TEST_CASE("a matrix that cannot be benched leaves the results of the others") {
+  const Shell shell;
+  shell.folder.write("bad.mtx", "hello\n");
+  const Outcome run = shell.tansolve(
+      "bench bad.mtx gen:poisson5:4 gen:no:1 gen:poisson5:5 --device cpu --json --plan "
+      "geometry=byte,rows-per-lane=1");
+  CHECK(run.code == 3);  // the first failure's
+  const Json json = run.json();
+  REQUIRE(json["results"].size() == 4);
+  CHECK(json["results"][0]["matrix"]["name"] == "bad.mtx");
+  CHECK(contains(json["results"][0]["failed"].get<std::string>(), "bad.mtx"));
+  CHECK(contains(json["results"][2]["failed"].get<std::string>(), "no"));
+  for (const int i : {1, 3}) CHECK(json["results"][i]["products"].size() == 3);
 }
 
 TEST_CASE("bench on a gpu measures every plan and format of cuSPARSE and finds no error") {
@@ -178,7 +194,7 @@ TEST_CASE("bench on a gpu measures every plan and format of cuSPARSE and finds n
   CHECK(json["primitives"].size() == 6);
   REQUIRE(json["results"].size() == 3);
   CHECK(contains(json["results"][2]["failed"].get<std::string>(), "no"));
-  const std::size_t vendor_formats[] = {6, 5};  // blocks of 3 in the first alone
+  const std::size_t vendor_formats[] = {7, 5};  // blocks in the first alone
   for (int i = 0; i < 2; ++i) {
     std::size_t vendor = 0, chosen = 0;
     for (const Json& product : json["results"][i]["products"]) {
@@ -189,6 +205,11 @@ TEST_CASE("bench on a gpu measures every plan and format of cuSPARSE and finds n
       chosen += product.value("chosen", false);
     }
     CHECK(vendor == vendor_formats[i]);
+    const Json& fastest = json["results"][i]["fastest_vendor"];
+    for (const char* mode : {"warm", "cold"})
+      CHECK(std::ranges::any_of(json["results"][i]["products"], [&](const Json& product) {
+        return product["format"] == fastest[mode] && product[mode]["speed_up"] == 1;
+      }));
     CHECK(chosen == 1);
     CHECK(json["results"][i]["products"].size() >= vendor + 6 * 2 * 4);
   }

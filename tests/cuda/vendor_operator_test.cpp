@@ -14,6 +14,7 @@
 #include <cuda_runtime_api.h>
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <string>
@@ -53,10 +54,11 @@ template <class T>
 void check_every_format(const Csr<T>& matrix, bool scaled = true) {
   Context<Cuda> context;
   for (const VendorFormat format : all_vendor_formats)
-    if (format != VendorFormat::bsr) check_products(context, matrix, format, 3, scaled);
-  for (const int block : {2, 3, 5})
+    if (!in_blocks(format)) check_products(context, matrix, format, 0, scaled);
+  for (const int block : {2, 3, 5, 6})
     if (matrix.rows() % block == 0 && matrix.cols() % block == 0)
-      check_products(context, matrix, VendorFormat::bsr, block, scaled);
+      for (const VendorFormat format : {VendorFormat::bsr, VendorFormat::bsrmv})
+        check_products(context, matrix, format, block, scaled);
 }
 
 TEST_CASE_TEMPLATE("cuSPARSE's formats agree with the csr product on nasty matrices", T, double,
@@ -127,17 +129,19 @@ TEST_CASE("products of every vendor format are recorded in a graph and replayed"
 
 TEST_CASE("a shape that blocks do not divide is refused, and so are blocks of one row") {
   Context<Cuda> context;
-  const auto code = [&](const Csr<double>& matrix, int block) -> std::optional<ErrorCode> {
-    try {
-      const VendorOperator<double> a(context, matrix, VendorFormat::bsr, block);
-    } catch (const Error& error) {
-      return error.code();
-    }
-    return std::nullopt;
-  };
-  CHECK(code(generate("poisson5:5x2"), 3) == ErrorCode::not_supported);
-  CHECK(code(generate("poisson5:3x2"), 1) == ErrorCode::invalid_argument);
-  CHECK(code(generate("poisson5:3x2"), 3) == std::nullopt);
+  for (const VendorFormat format : {VendorFormat::bsr, VendorFormat::bsrmv}) {
+    const auto code = [&](const Csr<double>& matrix, int block) -> std::optional<ErrorCode> {
+      try {
+        const VendorOperator<double> a(context, matrix, format, block);
+      } catch (const Error& error) {
+        return error.code();
+      }
+      return std::nullopt;
+    };
+    CHECK(code(generate("poisson5:5x2"), 3) == ErrorCode::not_supported);
+    CHECK(code(generate("poisson5:3x2"), 1) == ErrorCode::invalid_argument);
+    CHECK(code(generate("poisson5:3x2"), 3) == std::nullopt);
+  }
 }
 
 TEST_CASE("a vendor operator knows its bytes and its diagonal") {
@@ -146,7 +150,13 @@ TEST_CASE("a vendor operator knows its bytes and its diagonal") {
   std::vector<double> expected(matrix.rows());
   reference::diagonal(matrix, expected.data());
   const VendorOperator<double> a(context, matrix, VendorFormat::csr_alg1);
-  CHECK(a.device_bytes() >= matrix.nnz() * 12 + (matrix.rows() + 1) * 4);
+  CHECK(a.matrix_bytes() == standard_bytes(matrix).csr);
+  CHECK(a.device_bytes() >= a.matrix_bytes());
+  const auto bytes = [&](VendorFormat format) {
+    return VendorOperator<double>(context, matrix, format).matrix_bytes();
+  };
+  CHECK(bytes(VendorFormat::coo_alg1) == standard_bytes(matrix).coo);
+  CHECK(bytes(VendorFormat::sell) == standard_bytes(matrix).sell);
   Vector<double, Cuda> d(context, matrix.rows());
   a.diagonal(d);
   CHECK(download(context, d) == expected);
@@ -169,7 +179,7 @@ TEST_CASE("sell pads each slice to its longest row, the last to whole rows") {
   CHECK(standard_bytes(matrix).sell == 96 * (4 + 8) + 3 * 4);
 }
 
-TEST_CASE("bsr stores blocks by columns, and counts their fill") {
+TEST_CASE("bsr stores blocks by columns") {
   // Two block rows of 2; the first has blocks 0 (full but one) and 2, the second block 1.
   std::vector<Triplet<double>> triplets = {{0, 0, 1.0}, {0, 1, 2.0}, {1, 1, 4.0},
                                            {1, 4, 5.0}, {2, 3, 6.0}, {3, 2, 7.0}};
@@ -178,9 +188,25 @@ TEST_CASE("bsr stores blocks by columns, and counts their fill") {
   CHECK(bsr.offsets == std::vector<std::int32_t>{0, 2, 3});
   CHECK(bsr.columns == std::vector<std::int32_t>{0, 2, 1});
   CHECK(bsr.values == std::vector<double>{1, 0, 2, 4, 0, 5, 0, 0, 0, 7, 6, 0});
-  CHECK(block_fill(matrix, 2) == 0.5);
-  CHECK(block_fill(matrix, 3) == 0);
-  CHECK(block_fill(generate("fem3:3"), 3) == 1);
+  CHECK(detail::count_blocks(matrix, 2) == 3);
+}
+
+TEST_CASE("the block size is the one that takes the fewest bytes, if fewer than csr") {
+  // Full blocks of 3, those of a path of nodes: 3 a row but for the ends.
+  std::vector<Triplet<double>> triplets;
+  for (std::int64_t i = 0; i < 36; ++i)
+    for (std::int64_t j = 0; j < 36; ++j)
+      if (std::abs(i / 3 - j / 3) <= 1) triplets.push_back({i, j, 1.0});
+  const auto threes = Csr<double>::from_triplets(36, 36, triplets);
+  const auto chosen = choose_block(threes);
+  REQUIRE(chosen.has_value());
+  CHECK(chosen->block == 3);
+  CHECK(chosen->bytes == 34 * (9 * 8 + 4) + 13 * 4);
+  // The diagonal: a block of 2 stores one zero for each entry.
+  std::vector<Triplet<double>> diagonal;
+  for (std::int64_t i = 0; i < 6; ++i) diagonal.push_back({i, i, 1.0});
+  CHECK_FALSE(choose_block(Csr<double>::from_triplets(6, 6, diagonal)).has_value());
+  CHECK_FALSE(choose_block(generate("poisson5:5")).has_value());  // 25 rows
 }
 
 }  // namespace
