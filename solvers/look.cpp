@@ -111,13 +111,36 @@ std::string probe_symmetry(const LinearOperator<T, B>& A, Span<T, B> u, Span<T, 
                      A.name(), uAv, vAu);
 }
 
-#define TANSOLVE_INSTANTIATE(T, B)                                                         \
-  template void require_square_system(std::string_view, const LinearOperator<T, B>&,       \
-                                      Span<const T, B>, Span<const T, B>,                  \
-                                      const SolveOptions<T, B>&);                          \
-  template std::string first_not_finite(Context<B>&, std::string_view, Span<const T, B>);  \
-  template std::string probe_symmetry(const LinearOperator<T, B>&, Span<T, B>, Span<T, B>, \
-                                      Span<T, B>, Scalar<T, B>&, Scalar<T, B>&);
+template <class T, class B>
+RangeOverlap range_overlap(const LinearOperator<T, B>& A, Span<const T, B> r, double r_norm,
+                           Span<const T, B> x, Span<T, B> v, Span<T, B> w, Scalar<T, B>& scalar) {
+  Context<B>& context = A.context();
+  const auto norm_of = [&](Span<const T, B> vector) -> double {
+    norm2(context, vector, scalar);
+    return read(context, scalar);
+  };
+  fill_random(context, 3, v);
+  A.apply(v, w);
+  const double v_norm = norm_of(v), Av_norm = norm_of(w);
+  // r errs by some eps (||b|| + |A| |x|), of which A x may have cancelled most; ||A v|| / ||v|| is
+  // a typical size of A.
+  const double rounding =
+      std::numeric_limits<T>::epsilon() * (1 + Av_norm / v_norm * (norm_of(x) / r_norm));
+  if (Av_norm == 0) return {0, rounding};
+  axpby(context, static_cast<T>(1 / Av_norm), w, 0, v);  // of norm 1: r'v is within the range of T
+  dot(context, r, v, scalar);
+  return {std::abs(static_cast<double>(read(context, scalar))) / r_norm, rounding};
+}
+
+#define TANSOLVE_INSTANTIATE(T, B)                                                           \
+  template void require_square_system(std::string_view, const LinearOperator<T, B>&,         \
+                                      Span<const T, B>, Span<const T, B>,                    \
+                                      const SolveOptions<T, B>&);                            \
+  template std::string first_not_finite(Context<B>&, std::string_view, Span<const T, B>);    \
+  template std::string probe_symmetry(const LinearOperator<T, B>&, Span<T, B>, Span<T, B>,   \
+                                      Span<T, B>, Scalar<T, B>&, Scalar<T, B>&);             \
+  template RangeOverlap range_overlap(const LinearOperator<T, B>&, Span<const T, B>, double, \
+                                      Span<const T, B>, Span<T, B>, Span<T, B>, Scalar<T, B>&);
 TANSOLVE_FOR_EACH_BACKEND(TANSOLVE_INSTANTIATE)
 #undef TANSOLVE_INSTANTIATE
 

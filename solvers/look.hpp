@@ -33,4 +33,17 @@ template <class T, class B>
 std::string probe_symmetry(const LinearOperator<T, B>& A, Span<T, B> u, Span<T, B> v, Span<T, B> w,
                            Scalar<T, B>& product, Scalar<T, B>& norm);
 
+/// How near r = b - A x is to being orthogonal to the range of A.
+struct RangeOverlap {
+  double overlap;   ///< |r'A v| / (||r|| ||A v||) for a random v
+  double rounding;  ///< what the rounding of r, relative to its size, makes of 0
+};
+
+/// A randomised probe of whether A'r = 0, with a fixed seed. If so, no A x is closer to b than b -
+/// r is, and where r is not 0 the system A x = b has no solution. `r_norm` is ||r||, not 0. Costs a
+/// product; v and w are overwritten, vectors of A.rows() elements, as is the scalar. A is square.
+template <class T, class B>
+RangeOverlap range_overlap(const LinearOperator<T, B>& A, Span<const T, B> r, double r_norm,
+                           Span<const T, B> x, Span<T, B> v, Span<T, B> w, Scalar<T, B>& scalar);
+
 }  // namespace tansolve

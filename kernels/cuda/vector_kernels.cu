@@ -3,6 +3,7 @@
 // before its first store. Compiled without contraction to FMA: elementwise results have the bits of
 // the host.
 #include <tansolve/kernels/cuda/kernels.hpp>
+#include <tansolve/kernels/cuda/norm.cuh>
 #include <tansolve/kernels/cuda/reduce.cuh>
 
 #include <algorithm>
@@ -66,12 +67,6 @@ __global__ void __launch_bounds__(threads)
                      [=](const Sums<1>& total) { *result = static_cast<T>(total.of[0]); });
 }
 
-// The squares of numbers too small or too large are summed apart, scaled by powers of two
-// (Blue, ACM TOMS 4 (1978); Anderson, ACM TOMS 44 (2017), algorithm 978). Thresholds leave room for
-// 2^50 terms: 2^-461 squared is above the least normal number over epsilon, 2^460 squared times
-// 2^50 below the largest. Squares of floats need neither in double, but do no harm.
-constexpr double small = 0x1p-461, large = 0x1p460, up = 0x1p600, down = 0x1p-538;
-
 template <class T>
 __global__ void __launch_bounds__(threads)
     norm2_kernel(std::int64_t n, const T* __restrict__ x, T* result, double* partials,
@@ -80,29 +75,10 @@ __global__ void __launch_bounds__(threads)
   for_each_tile(n, [&](std::int64_t first) {
 #pragma unroll
     for (int u = 0; u < per_thread; ++u)
-      if (const std::int64_t i = first + u * threads; i < n) {
-        const double value = fabs(static_cast<double>(x[i]));
-        if (value > large)
-          sums.of[2] += (value * down) * (value * down);
-        else if (value < small)
-          sums.of[0] += (value * up) * (value * up);
-        else
-          sums.of[1] += value * value;  // NaN, too
-      }
+      if (const std::int64_t i = first + u * threads; i < n) add_square(x[i], sums);
   });
-  grid_sums<threads>(sums, partials, ticket, [=](const Sums<3>& total) {
-    const auto& [tiny, middle, huge] = total.of;
-    double norm;
-    if (isnan(middle))
-      norm = middle;
-    else if (huge > 0)
-      norm = sqrt(huge + (middle * down) * down) / down;
-    else if (middle > 0)
-      norm = sqrt(middle + (tiny / up) / up);
-    else
-      norm = sqrt(tiny) / up;
-    *result = static_cast<T>(norm);
-  });
+  grid_sums<threads>(sums, partials, ticket,
+                     [=](const Sums<3>& total) { *result = static_cast<T>(norm_of(total)); });
 }
 
 template <class T>

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 
 namespace tansolve::detail {
 
@@ -60,8 +61,8 @@ double sum_chunks(const Context<Host>& context, std::int64_t n, const SumOf& sum
 
 /// The sum of x_i y_i over first <= i < last: element i goes to lane (i - first) mod 8, so that the
 /// additions of a chunk do not wait for each other; then the lanes are added in pairs.
-template <class T>
-double chunk_dot(const T* x, const T* y, std::int64_t first, std::int64_t last) {
+template <class S, class T>
+double chunk_dot(const S* x, const T* y, std::int64_t first, std::int64_t last) {
   constexpr std::int64_t lanes = 8;
   double sum[lanes] = {};
   std::int64_t i = first;
@@ -72,5 +73,11 @@ double chunk_dot(const T* x, const T* y, std::int64_t first, std::int64_t last) 
     sum[j] += static_cast<double>(x[i + j]) * static_cast<double>(y[i + j]);
   return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
 }
+
+/// Each square that underflows errs by less than the least normal number: relative to a sum above
+/// this, n of them err by less than n eps^2. Squares of floats are safe in double as they are.
+inline constexpr double safe_sum_of_squares =
+    std::numeric_limits<double>::min() /
+    (std::numeric_limits<double>::epsilon() * std::numeric_limits<double>::epsilon());
 
 }  // namespace tansolve::detail

@@ -85,14 +85,9 @@ double scaled_norm2(const T* x, std::int64_t n) {
 
 template <class T>
 void norm2(Context<Host>& context, std::int64_t n, const T* x, T* result) {
-  // Each square that underflows errs by less than the least normal number: relative to a sum above
-  // `safe`, n of them err by less than n eps^2. Squares of floats are safe in double as they are.
-  constexpr double safe =
-      std::numeric_limits<double>::min() /
-      (std::numeric_limits<double>::epsilon() * std::numeric_limits<double>::epsilon());
   const double sum =
       sum_chunks(context, n, [=](auto first, auto last) { return chunk_dot(x, x, first, last); });
-  const bool trusted = std::isfinite(sum) && sum > safe;
+  const bool trusted = std::isfinite(sum) && sum > safe_sum_of_squares;
   *result = static_cast<T>(trusted ? std::sqrt(sum) : scaled_norm2(x, n));
 }
 

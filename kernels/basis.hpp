@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A basis of vectors that others are made orthogonal to, held in working precision or below.
+#pragma once
+
+#include <tansolve/kernels/primitives.hpp>
+#include <tansolve/kernels/unit_half.hpp>
+
+#include <variant>
+
+namespace tansolve {
+
+/// How the elements of a basis are stored. All arithmetic stays that of the working type T.
+enum class BasisStorage {
+  working,  ///< as T
+  fp32,     ///< 24 bits of precision
+  fp16      ///< 11 bits, as UnitHalf
+};
+
+/// Bytes of an element of T in that storage, never more than T has.
+template <class T>
+std::int64_t storage_width(BasisStorage storage);
+
+/// Half the distance of 1 from the next stored number: the relative error of storing an element.
+template <class T>
+double storage_roundoff(BasisStorage storage);
+
+/// Up to `count` vectors v_0, v_1, ... of n elements and norm 1 each, one after another in memory.
+/// V_k stands for the first k as columns. Every function throws Error(invalid_argument) for shapes
+/// that do not fit and for views that are written and overlap others; nothing allocates but the
+/// constructor. Sums are kept in double, in an order that depends on n alone; elementwise results
+/// are the same on all backends. On devices all calls are asynchronous on the context's stream.
+template <class T, class B>
+class Basis {
+ public:
+  /// Takes bytes(n, count, storage). Throws Error(out_of_memory) with the bytes asked for.
+  Basis(Context<B>& context, std::int64_t n, std::int64_t count, BasisStorage storage);
+
+  /// The bytes of such a basis, the partial sums of its products (not on Checked) among them.
+  static std::int64_t bytes(const Context<B>& context, std::int64_t n, std::int64_t count,
+                            BasisStorage storage);
+
+  std::int64_t size() const { return n_; }
+  std::int64_t count() const { return count_; }
+  BasisStorage storage() const { return storage_; }
+  std::int64_t bytes() const { return bytes(*context_, n_, count_, storage_); }
+
+  /// v_j = w / norm, rounded to the storage, and w = v_j. A norm that is 0 or not finite makes both
+  /// 0. No element of w may exceed the norm in size. Passes over memory: 3.
+  void store(std::int64_t j, const Scalar<T, B>& norm, Span<T, B> w);
+
+  /// h = V_k' w for the k elements of h. Passes: k + 1.
+  void project(In<T, B> w, Span<T, B> h);
+
+  /// w -= V_k h, then g = V_k' w, for the k elements of h and g: while a piece of V_k is in cache,
+  /// it serves both. Passes: k + 2.
+  void subtract_project(In<T, B> h, Span<T, B> w, Span<T, B> g);
+
+  /// w -= V_k h and norm = ||w||, as norm2 has it. Passes: k + 2.
+  void subtract(In<T, B> h, Span<T, B> w, Scalar<T, B>& norm);
+
+  /// x = V_k y, where no y_i is NaN or infinite. Passes: k + 1.
+  void combine(In<T, B> y, Span<T, B> x);
+
+ private:
+  void check(const char* name, std::int64_t k, Span<const T, B> w) const;
+
+  Context<B>* context_;
+  std::int64_t n_, count_, stride_;
+  BasisStorage storage_;
+  std::variant<Vector<double, B>, Vector<float, B>, Vector<UnitHalf, B>> elements_;
+  Vector<double, B> partials_;
+};
+
+}  // namespace tansolve

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a basis in every storage, and the vector work of Lanczos methods, must do on every backend.
+#pragma once
+
+#include <tansolve/codec/error.hpp>
+#include <tansolve/kernels/basis.hpp>
+#include <tansolve/kernels/lanczos.hpp>
+#include <tansolve/kernels/reference/basis_kernels.hpp>
+#include <tansolve/kernels/reference/kernels.hpp>
+#include <tansolve/kernels/reference/lanczos_kernels.hpp>
+
+#include "support/backends.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace tansolve::test {
+
+inline const std::vector<BasisStorage> storages = {BasisStorage::working, BasisStorage::fp32,
+                                                   BasisStorage::fp16};
+
+template <class T>
+std::vector<T> random_values(std::int64_t n, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal;
+  std::vector<T> values(n);
+  for (T& value : values) value = static_cast<T>(normal(random));
+  return values;
+}
+
+/// A basis whose vectors the test knows as they were rounded.
+template <class T, class B>
+struct KnownBasis {
+  KnownBasis(Context<B>& context, std::int64_t n, std::int64_t k, BasisStorage storage)
+      : basis(context, n, k, storage), stored(n * k) {
+    Scalar<T, B> norm(context);
+    for (std::int64_t j = 0; j < k; ++j) {
+      auto w = upload(context, random_values<T>(n, 10 + j));
+      norm2(context, w, norm);
+      basis.store(j, norm, w.span());
+      const auto rounded = download(context, w);
+      std::copy(rounded.begin(), rounded.end(), stored.begin() + j * n);
+    }
+  }
+  detail::BasisView<T> view(std::int64_t k) {
+    return {stored.data(), basis.size(), basis.size(), k};
+  }
+
+  Basis<T, B> basis;
+  std::vector<T> stored;  // column after column
+};
+
+template <class T>
+std::vector<T> reference_projection(const detail::BasisView<T>& V, const std::vector<T>& w) {
+  std::vector<T> h(V.k);
+  for (std::int64_t j = 0; j < V.k; ++j)
+    h[j] = reference::dot(V.n, V.data + j * V.stride, w.data());
+  return h;
+}
+
+/// Whether sums over n elements of norms 1 and `norm` agree up to rounding.
+template <class T>
+bool close(const std::vector<T>& a, const std::vector<T>& b, double norm) {
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (!(std::abs(static_cast<double>(a[i]) - b[i]) <=
+          8 * std::numeric_limits<T>::epsilon() * norm))
+      return false;
+  return a.size() == b.size();
+}
+
+TEST_CASE_TEMPLATE_DEFINE("a basis stores vectors divided by their norm, rounded as it says", S,
+                          basis_stores) {
+  using T = typename S::T;
+  using B = typename S::B;
+  auto context = S::context();
+  Scalar<T, B> norm(context);
+  for (const BasisStorage storage : storages) {
+    CAPTURE(static_cast<int>(storage));
+    Basis<T, B> basis(context, 3, 2, storage);
+    const T huge = std::numeric_limits<T>::max() / 8, tiny = std::numeric_limits<T>::min();
+    for (const T size : {T(1), huge, tiny}) {
+      auto w = upload<T>(context, {size, -size / 2, size / 4});
+      write(context, size, norm);
+      basis.store(1, norm, w.span());
+      CHECK(download(context, w) == std::vector<T>{1, T(-0.5), T(0.25)});
+    }
+    auto third = upload<T>(context, {1, -1, 0});
+    write(context, 3, norm);
+    basis.store(0, norm, third.span());
+    const double roundoff = storage_roundoff<T>(storage);
+    const auto w = download(context, third);
+    CHECK(std::abs(static_cast<double>(w[0]) - 1.0 / 3) <= roundoff / 3);
+    if (roundoff > 0x1p-53) CHECK(std::abs(static_cast<double>(w[0]) - 1.0 / 3) > roundoff / 100);
+    CHECK(w[1] == -w[0]);
+    CHECK(w[2] == 0);
+    for (const T bad :
+         {T(0), std::numeric_limits<T>::infinity(), std::numeric_limits<T>::quiet_NaN()}) {
+      auto v = upload<T>(context, {1, std::numeric_limits<T>::quiet_NaN(), 3});
+      write(context, bad, norm);
+      basis.store(0, norm, v.span());
+      CHECK(download(context, v) == std::vector<T>{0, 0, 0});
+    }
+  }
+}
+
+TEST_CASE_TEMPLATE_DEFINE("products with a basis agree with the reference", S, basis_products) {
+  using T = typename S::T;
+  using B = typename S::B;
+  auto context = S::context();
+  Scalar<T, B> norm(context);
+  for (const std::int64_t n : {1, 513, 4097, 20000})
+    for (const std::int64_t count : {1, 33})
+      for (const BasisStorage storage : storages) {
+        CAPTURE(n);
+        CAPTURE(count);
+        CAPTURE(static_cast<int>(storage));
+        KnownBasis<T, B> known(context, n, count, storage);
+        for (const std::int64_t k : {std::int64_t{1}, count}) {
+          const auto V = known.view(k);
+          auto expected = random_values<T>(n, 1);
+          const double size = reference::norm2(n, expected.data());
+          auto w = upload(context, expected);
+          Vector<T, B> h(context, k), g(context, k);
+
+          known.basis.project(w, h.span());
+          const auto found_h = download(context, h);
+          CHECK(close(found_h, reference_projection(V, expected), size));
+
+          known.basis.subtract_project(h, w.span(), g.span());
+          reference::basis_subtract(V, found_h.data(), expected.data());
+          CHECK(download(context, w) == expected);
+          const auto found_g = download(context, g);
+          CHECK(close(found_g, reference_projection(V, expected), size));
+
+          known.basis.subtract(g, w.span(), norm);
+          reference::basis_subtract(V, found_g.data(), expected.data());
+          CHECK(download(context, w) == expected);
+          const double expected_norm = reference::norm2(n, expected.data());
+          CHECK(std::abs(read(context, norm) - expected_norm) <=
+                64 * std::numeric_limits<T>::epsilon() * expected_norm);
+
+          known.basis.combine(h, w.span());
+          reference::basis_combine(V, found_h.data(), expected.data());
+          CHECK(download(context, w) == expected);
+        }
+      }
+}
+
+TEST_CASE_TEMPLATE_DEFINE("a basis makes a vector orthogonal as its storage allows", S,
+                          basis_orthogonalises) {
+  using T = typename S::T;
+  using B = typename S::B;
+  auto context = S::context();
+  const std::int64_t n = 5000, k = 20;
+  Scalar<T, B> norm(context);
+  Vector<T, B> h(context, k), g(context, k);
+  for (const BasisStorage storage : storages) {
+    Basis<T, B> basis(context, n, k + 1, storage);
+    for (std::int64_t j = 0; j <= k; ++j) {
+      auto w = upload(context, random_values<T>(n, 10 + j));
+      const auto hj = h.span().subspan(0, j), gj = g.span().subspan(0, j);
+      basis.project(w, hj);
+      basis.subtract_project(hj, w.span(), gj);
+      basis.subtract(gj, w.span(), norm);
+      basis.store(j, norm, w.span());
+      if (j < k) continue;
+      basis.project(w, h.span());
+      for (const T overlap : download(context, h))
+        CHECK(std::abs(overlap) <= 4 * storage_roundoff<T>(storage));
+    }
+  }
+}
+
+TEST_CASE_TEMPLATE_DEFINE("the norm of what is left neither overflows nor underflows", S,
+                          basis_norm_range) {
+  using T = typename S::T;
+  using B = typename S::B;
+  auto context = S::context();
+  Scalar<T, B> norm(context);
+  Basis<T, B> basis(context, 3, 1, BasisStorage::working);
+  auto first = upload<T>(context, {1, 0, 0});
+  write(context, 1, norm);
+  basis.store(0, norm, first.span());
+  const T huge = std::numeric_limits<T>::max() / 8, tiny = std::numeric_limits<T>::min();
+  for (const T size : {huge, tiny}) {
+    auto w = upload<T>(context, {7 * size, 3 * size, -4 * size});
+    basis.subtract(upload<T>(context, {7 * size}), w.span(), norm);
+    CHECK(read(context, norm) == doctest::Approx(5.0 * size).epsilon(1e-6));
+  }
+  auto w = upload<T>(context, {2, 0, 0});
+  basis.subtract(upload<T>(context, {2}), w.span(), norm);
+  CHECK(read(context, norm) == 0);
+  w = upload<T>(context, {2, std::numeric_limits<T>::quiet_NaN(), 0});
+  basis.subtract(upload<T>(context, {2}), w.span(), norm);
+  CHECK(std::isnan(read(context, norm)));
+}
+
+TEST_CASE_TEMPLATE_DEFINE("a basis refuses shapes, overlap and what no memory holds", S,
+                          basis_refuses) {
+  using T = typename S::T;
+  using B = typename S::B;
+  auto context = S::context();
+  Basis<T, B> basis(context, 3, 2, BasisStorage::working);
+  Scalar<T, B> norm(context);
+  Vector<T, B> two(context, 2), three(context, 3), four(context, 4), other(context, 2);
+  const auto refused = [](const auto& body) {
+    try {
+      body();
+    } catch (const Error& error) {
+      return error.code() == ErrorCode::invalid_argument;
+    }
+    return false;
+  };
+  CHECK(refused([&] { basis.store(2, norm, three.span()); }));
+  CHECK(refused([&] { basis.store(-1, norm, three.span()); }));
+  CHECK(refused([&] { basis.store(0, norm, four.span()); }));
+  CHECK(refused([&] { basis.project(three, three.span()); }));
+  CHECK(refused([&] { basis.project(four, two.span()); }));
+  CHECK(refused([&] { basis.subtract_project(two, three.span(), two.span()); }));
+  CHECK(refused([&] { basis.subtract_project(two, three.span(), other.span().subspan(0, 1)); }));
+  CHECK(refused([&] { basis.subtract(three.span().subspan(0, 2), three.span(), norm); }));
+  CHECK(refused([&] { basis.combine(three, three.span()); }));
+  CHECK_THROWS_WITH_AS((Basis<T, B>(context, std::int64_t{1} << 40, 1000, BasisStorage::fp16)),
+                       doctest::Contains("2199023255552000 bytes requested"), Error);
+}
+
+TEST_CASE_TEMPLATE_DEFINE("a basis tells its bytes beforehand", S, basis_bytes) {
+  using T = typename S::T;
+  using B = typename S::B;
+  auto context = S::context();
+  const std::int64_t n = 1000, padded = 1024, count = 5;
+  const auto bytes = [&](BasisStorage storage) {
+    CHECK(Basis<T, B>(context, n, count, storage).bytes() ==
+          Basis<T, B>::bytes(context, n, count, storage));
+    return Basis<T, B>::bytes(context, n, count, storage);
+  };
+  const std::int64_t full = bytes(BasisStorage::working);
+  CHECK(full >= count * padded * std::int64_t{sizeof(T)});
+  CHECK(full - bytes(BasisStorage::fp32) == count * padded * (std::int64_t{sizeof(T)} - 4));
+  CHECK(full - bytes(BasisStorage::fp16) == count * padded * (std::int64_t{sizeof(T)} - 2));
+}
+
+TEST_CASE_TEMPLATE_DEFINE("the vector work of Lanczos methods gives the bits of the reference", S,
+                          lanczos_elementwise) {
+  using T = typename S::T;
+  using B = typename S::B;
+  auto context = S::context();
+  Scalar<T, B> alpha(context), beta(context), norm(context);
+  const double eps = std::numeric_limits<T>::epsilon();
+  const T a = T(0.3), b = T(-1.7);
+  write(context, a, alpha);
+  write(context, b, beta);
+  for (const std::int64_t n : {0, 1, 4097, 20000}) {
+    CAPTURE(n);
+    const auto hp = random_values<T>(n, 1), hu = random_values<T>(n, 2);
+    auto expected = random_values<T>(n, 3), expected_x = random_values<T>(n, 4);
+    const auto p = upload(context, hp), u = upload(context, hu);
+    auto old = upload(context, expected), x = upload(context, expected_x);
+    const auto check_norm = [&] {
+      const double reference_norm = reference::norm2(n, expected.data());
+      CHECK(std::abs(read(context, norm) - reference_norm) <= 64 * eps * reference_norm);
+    };
+
+    lanczos_step(context, alpha, beta, p, u, old.span(), norm);
+    reference::lanczos_step(n, a, b, hp.data(), hu.data(), expected.data());
+    CHECK(download(context, old) == expected);
+    check_norm();
+
+    const MinresScalars<T> s = {T(0.7), T(1.1), T(-0.4), T(2.5)};
+    minres_step(context, s, p, u, old.span(), x.span(), norm);
+    reference::minres_step(n, s, hp.data(), hu.data(), expected.data(), expected_x.data());
+    CHECK(download(context, old) == expected);
+    CHECK(download(context, x) == expected_x);
+    check_norm();
+
+    divide(context, alpha, x.span());
+    reference::divide(n, a, expected_x.data());
+    CHECK(download(context, x) == expected_x);
+    write(context, T(0), norm);
+    divide(context, norm, x.span());
+    CHECK(download(context, x) == std::vector<T>(n));
+  }
+}
+
+TEST_CASE_TEMPLATE_DEFINE("the vector work of Lanczos methods gives numbers worked out by hand", S,
+                          lanczos_by_hand) {
+  using T = typename S::T;
+  using B = typename S::B;
+  auto context = S::context();
+  Scalar<T, B> alpha(context), beta(context), norm(context);
+  write(context, 2, alpha);
+  write(context, 3, beta);
+  const auto p = upload<T>(context, {10, 20}), u = upload<T>(context, {1, 2});
+  auto old = upload<T>(context, {T(5) / 3, 4});
+  lanczos_step(context, alpha, beta, p, u, old.span(), norm);  // 10 - 2 - 5, 20 - 4 - 12
+  CHECK(download(context, old)[0] == doctest::Approx(3));
+  CHECK(download(context, old)[1] == 4);
+  CHECK(read(context, norm) == doctest::Approx(5));
+
+  auto d_old = upload<T>(context, {1, 1}), x = upload<T>(context, {100, 200});
+  minres_step(context, {2, 3, 1, 10}, p, u, d_old.span(), x.span(), norm);
+  CHECK(download(context, d_old) == std::vector<T>{3, T(6.5)});  // (10 - 3 - 1) / 2, ...
+  CHECK(download(context, x) == std::vector<T>{130, 265});
+  divide(context, alpha, x.span());
+  CHECK(download(context, x) == std::vector<T>{65, T(132.5)});
+}
+
+TEST_CASE_TEMPLATE_DEFINE("the vector work of Lanczos methods refuses unequal sizes and overlap", S,
+                          lanczos_refuses) {
+  using T = typename S::T;
+  using B = typename S::B;
+  auto context = S::context();
+  Scalar<T, B> s(context), norm(context);
+  auto two = upload<T>(context, {1, 2}), three = upload<T>(context, {1, 2, 3});
+  auto other = upload<T>(context, {1, 2}), third = upload<T>(context, {1, 2});
+  const auto refused = [](const auto& body) {
+    try {
+      body();
+    } catch (const Error& error) {
+      return error.code() == ErrorCode::invalid_argument;
+    }
+    return false;
+  };
+  const MinresScalars<T> one = {1, 1, 1, 1};
+  CHECK(refused([&] { lanczos_step(context, s, s, three, two, other.span(), norm); }));
+  CHECK(refused([&] { lanczos_step(context, s, s, two, other, other.span(), norm); }));
+  CHECK(refused([&] { minres_step(context, one, two, three, other.span(), third.span(), norm); }));
+  CHECK(refused([&] { minres_step(context, one, two, two, other.span(), other.span(), norm); }));
+  CHECK(refused([&] { minres_step(context, one, two, third, other.span(), third.span(), norm); }));
+}
+
+#define TANSOLVE_KRYLOV_CONFORMS(...)                           \
+  TEST_CASE_TEMPLATE_INVOKE(basis_stores, __VA_ARGS__);         \
+  TEST_CASE_TEMPLATE_INVOKE(basis_products, __VA_ARGS__);       \
+  TEST_CASE_TEMPLATE_INVOKE(basis_orthogonalises, __VA_ARGS__); \
+  TEST_CASE_TEMPLATE_INVOKE(basis_norm_range, __VA_ARGS__);     \
+  TEST_CASE_TEMPLATE_INVOKE(basis_refuses, __VA_ARGS__);        \
+  TEST_CASE_TEMPLATE_INVOKE(basis_bytes, __VA_ARGS__);          \
+  TEST_CASE_TEMPLATE_INVOKE(lanczos_elementwise, __VA_ARGS__);  \
+  TEST_CASE_TEMPLATE_INVOKE(lanczos_by_hand, __VA_ARGS__);      \
+  TEST_CASE_TEMPLATE_INVOKE(lanczos_refuses, __VA_ARGS__)
+
+}  // namespace tansolve::test
