@@ -3,12 +3,16 @@
 // true one.
 #pragma once
 
+#include <tansolve/codec/error.hpp>
 #include <tansolve/kernels/primitives.hpp>
 #include <tansolve/solvers/look.hpp>
 #include <tansolve/solvers/progress.hpp>
 #include <tansolve/solvers/workspace.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -49,6 +53,15 @@ double norm_of(Context<B>& context, Span<const T, B> vector, Scalar<T, B>& scala
   return read(context, scalar);
 }
 
+/// The `count` scalars from number `first` on, in one transfer.
+template <std::size_t count, class T, class B>
+std::array<T, count> read_scalars(Context<B>& context, const Workspace<T, B>& work,
+                                  std::int64_t first) {
+  std::array<T, count> values;
+  copy_to_host<T>(context, work.scalars(first, count), values);
+  return values;
+}
+
 /// Calls run(scaling), which advances x and r = (b - A x) / sigma, until the true residual meets
 /// the tolerance or there is a reason to stop. A run that meets the tolerance while the truth does
 /// not, or that breaks down after it has reduced the true residual, is followed by another one; the
@@ -85,9 +98,17 @@ Report solve_with_own_workspace(std::string_view solver, const LinearOperator<T,
                                 const WorkspaceShape& shape, const Solve& solve) {
   require_square_system(solver, A, b, x, options);
   const auto began = std::chrono::steady_clock::now();
-  Workspace<T, B> work(A.context(), shape);
+  std::optional<Workspace<T, B>> work;
+  try {
+    work.emplace(A.context(), shape);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::out_of_memory) throw;
+    throw Error(ErrorCode::out_of_memory,
+                fmt::format("{} keeps {} vectors of {} elements: {}", solver, shape.vectors,
+                            shape.size, error.what()));
+  }
   const std::chrono::duration<double> building = std::chrono::steady_clock::now() - began;
-  Report report = solve(work);
+  Report report = solve(*work);
   report.setup_seconds += building.count();
   return report;
 }
