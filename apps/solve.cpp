@@ -16,6 +16,7 @@
 #include <tansolve/kernels/cuda/vendor_operator.hpp>
 #endif
 #include <tansolve/preconditioners/jacobi.hpp>
+#include <tansolve/preconditioners/null_space.hpp>
 
 #include <cmath>
 #include <limits>
@@ -37,6 +38,7 @@ struct SolveCommandOptions {
   std::string solver = "auto";
   Tuning tuning;
   Preconditioner preconditioner = Preconditioner::automatic;
+  bool project_constants = false;
   std::string rhs = "ones";
   std::string x0;
   std::string output;
@@ -151,6 +153,23 @@ std::unique_ptr<LinearOperator<T, B>> make_preconditioner(const Method& method,
   }
 }
 
+/// Runs the solver; where the constant vectors are to be projected out of A and M, also out of b.
+template <class T, class B>
+Report run_solver(const SolverEntry<T, B>& solver, const SolveCommandOptions& options,
+                  const LinearOperator<T, B>& A, const LinearOperator<T, B>* M, Span<T, B> b,
+                  Span<T, B> x, const Interrupt& interrupt) {
+  StatusLine line;
+  auto solving = solve_options<T, B>(options, M);
+  solving.monitor = make_monitor(options.verbose, interrupt, line);
+  if (!options.project_constants) return solver.solve(A, b, x, solving, options.tuning);
+  const NullSpace<T, B> constants(A.context(), A.rows());
+  const Projected<T, B> projected(A, constants);
+  std::optional<Projected<T, B>> preconditioner;
+  if (M != nullptr) solving.preconditioner = &preconditioner.emplace(*M, constants);
+  constants.project(b);
+  return solver.solve(projected, b, x, solving, options.tuning);
+}
+
 /// The program has looked at the matrix itself, and names it as the user does.
 void add_findings(const std::string& name, const Traits& traits, Kind taken, Report& report) {
   if (!traits.not_finite.empty()) report.detail = fmt::format("{}: {}", name, traits.not_finite);
@@ -210,7 +229,7 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
   console.say("solver    {}: {}\nprecond   {}: {}\n", solver.name, method.solver_reason,
               method.jacobi ? "jacobi" : "none", method.preconditioner_reason);
 
-  const auto b = right_hand_side(options.rhs, options.input.seed, look.rhs, *A);
+  auto b = right_hand_side(options.rhs, options.input.seed, look.rhs, *A);
   auto x = initial_guess<T>(options.x0, A->cols());
   Vector<T, B> device_b(context, A->rows()), device_x(context, A->cols());
   copy_from_host(context, b, device_b.span());
@@ -218,13 +237,10 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
   const auto M = make_preconditioner(method, matrix.name, *A);
 
   const Interrupt interrupt;  // until x is written
-  Report report = [&] {
-    StatusLine line;
-    auto solving = solve_options<T, B>(options, M.get());
-    solving.monitor = make_monitor(options.verbose, interrupt, line);
-    return solver.solve(*A, device_b, device_x, solving, options.tuning);
-  }();
+  Report report =
+      run_solver(solver, options, *A, M.get(), device_b.span(), device_x.span(), interrupt);
   add_findings(matrix.name, traits, solver.takes, report);
+  copy_to_host<T>(context, device_b, b);
   copy_to_host<T>(context, device_x, x);
 
   const double verified = verified_residual(matrix, b, x);
@@ -272,6 +288,10 @@ void add_solver_options(CLI::App& parser, SolveCommandOptions& options) {
   for (const std::string& name : solver_names()) choices.emplace_back(name, name);
   add_choice<std::string>(parser, "--solver", choices, options.solver,
                           "auto, the default, takes what fits the matrix");
+  add_choice<bool>(
+      parser, "--null-space", {{"none", false}, {"constant", true}}, options.project_constants,
+      "constant: A is singular with the constant vectors for null space, as in Neumann "
+      "problems; they are projected out of A, the preconditioner and b");
   parser
       .add_option("--restart", options.tuning.restart,
                   "Vectors of the Krylov basis, for solvers that keep one; 30")

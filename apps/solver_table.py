@@ -19,7 +19,7 @@ SHORT = {"iteration_limit": "limit", "time_limit": "time", "not_finite": "not fi
 def solve(program, matrix, solver):
     """The solve's part of the document; None where the program refuses the matrix."""
     command = [program, "solve", str(matrix), "--solver", solver, "--json", "--rhs", "A*ones",
-               "--device", "cpu", "--threads", "1", "--max-iters", "10000"]
+               "--device", "cpu", "--threads", "1", "--max-iters", "5000", "--time-limit", "20"]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     return json.loads(run.stdout)["solve"] if run.returncode < 2 else None
 

@@ -202,6 +202,23 @@ TEST_CASE("every solver of the table solves a definite system, and says that it 
   CHECK(contains(unknown.err, "'magic' must be one of auto|cg|fcg|bicgstab|idr"));
 }
 
+TEST_CASE("solve projects constant vectors out of a graph's Laplacian") {
+  const Shell shell;
+  const std::string line = "solve gen:laplacian:ws:300:6 --rhs random --json -o x.mtx";
+  CHECK(shell.tansolve(line + " --max-iters 200").code == 1);  // b is out of reach
+  for (const std::string solver : {"cg", "bicgstab", "idr"}) {
+    CAPTURE(solver);
+    const Outcome run = shell.tansolve(line + " --null-space constant --solver " + solver);
+    CHECK(run.code == 0);
+    const Json solve = run.json()["solve"];
+    CHECK(solve["preconditioner"] == "jacobi, projected");
+    CHECK(solve["verified_residual"].get<double>() <= 1.01 * solve["threshold"].get<double>());
+    double sum = 0;
+    for (const double x : read_dense(shell.folder / "x.mtx").values) sum += x;
+    CHECK(std::abs(sum) <= 1e-9);
+  }
+}
+
 TEST_CASE("solve tries what was asked for, with a warning, but no matrix that is not square") {
   const Shell shell;
   Outcome run = shell.tansolve("solve gen:convdiff7:5 --solver cg --max-iters 50 --json");
