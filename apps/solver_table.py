@@ -31,6 +31,12 @@ def cell(result):
     return f"{status} {result['iterations']} {shown}"
 
 
+def lies_about_convergence(result):
+    """A thousandth is left to the rounding of two computations of the residual."""
+    limit = 1.001 * result["threshold"]
+    return result["status"] == "converged" and not result["verified_residual"] <= limit
+
+
 def main():
     program, folder = sys.argv[1:3]
     solvers = sys.argv[3:] or ["cg", "fcg", "bicgstab", "idr"]
@@ -42,9 +48,9 @@ def main():
         if None in results:
             continue
         matrices += 1
-        lies += sum(r["status"] == "converged" and not r["verified_residual"] <= 1.001 * r["threshold"]
-                    for r in results)
-        print(f"| {matrix.name.split('.')[0]} | " + " | ".join(map(cell, results)) + " |", flush=True)
+        lies += sum(map(lies_about_convergence, results))
+        name = matrix.name.split(".")[0]
+        print(f"| {name} | " + " | ".join(map(cell, results)) + " |", flush=True)
     print(f"\n{matrices} matrices, {lies} of the solves that converged miss their tolerance")
     return 1 if lies else 0
 

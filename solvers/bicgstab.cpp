@@ -72,9 +72,9 @@ Report bicgstab(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T
       run.breakdown = no_alpha(rho, r0_v, static_cast<T>(to.sigma * alpha));
       if (run.breakdown) break;
       axpby(context, static_cast<T>(-alpha), v, 1, s);  // s = r - alpha v
-      if (M != nullptr) M->apply(s, z);                 // z = M s
       if (M != nullptr) {
-        A.apply(z, t);  // t = A M s
+        M->apply(s, z);  // z = M s
+        A.apply(z, t);   // t = A M s
         dot(context, s, t, first);
       } else {
         A.apply_dot(s, t, first);
