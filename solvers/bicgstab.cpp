@@ -10,10 +10,15 @@ namespace {
 using detail::Breakdown;
 
 /// Why the step alpha = r0'r / r0'v along p cannot be taken, if it cannot; `step` is that of x.
-std::optional<Breakdown> no_alpha(double rho, double r0_v, double step) {
-  if (r0_v == 0) return {{Status::breakdown, "r0'A M p = 0"}};
-  if (std::isfinite(r0_v) && std::isfinite(step)) return {};
-  return {{Status::not_finite, fmt::format("alpha = r0'r / r0'A M p = {:g} / {:g}", rho, r0_v)}};
+/// Below the rounding errors of its sum, r0'v is as good as 0.
+template <class T>
+std::optional<Breakdown> no_alpha(double r0_v, double r0_norm, double v_norm, double step) {
+  if (std::abs(r0_v) <= std::numeric_limits<T>::epsilon() * r0_norm * v_norm)
+    return {
+        {Status::breakdown, fmt::format("r0'A M p = {:g}, where ||r0|| = {:g} and ||A M p|| = {:g}",
+                                        r0_v, r0_norm, v_norm)}};
+  if (std::isfinite(r0_v) && std::isfinite(v_norm) && std::isfinite(step)) return {};
+  return {{Status::not_finite, fmt::format("r0'A M p = {:g}, ||A M p|| = {:g}", r0_v, v_norm)}};
 }
 
 /// The same of omega = s't / t't.
@@ -24,8 +29,8 @@ std::optional<Breakdown> no_omega(double st, double t_norm, double step) {
        fmt::format("omega = s't / ||t||^2 with t = A M s, s't = {:g}, ||t|| = {:g}", st, t_norm)}};
 }
 
-/// Why there is no next direction, if there is none. Below the rounding errors of its sum, r0'r is
-/// as good as 0.
+/// Why there is no next direction, if there is none; r0'r is as good as 0 below its rounding
+/// errors.
 template <class T>
 std::optional<Breakdown> no_direction(double rho, double r0_norm, double r_norm, double omega) {
   if (!std::isfinite(rho) || !std::isfinite(r_norm))
@@ -40,8 +45,8 @@ std::optional<Breakdown> no_direction(double rho, double r0_norm, double r_norm,
 
 // Invariant: x and r with sigma r = b - A x up to rounding; r0, the residual that the run began
 // with; residuals are orthogonal to r0 times polynomials in A', one degree more an iteration. Holds
-// 5 vectors beside b and x (7 with M). An iteration: 2 products, 24 passes over vectors, the
-// products' 4 included, 5 reductions, 3 reads by the host; M adds its 2 products and 2 passes for
+// 5 vectors beside b and x (7 with M). An iteration: 2 products, 25 passes over vectors, the
+// products' 4 included, 6 reductions, 3 reads by the host; M adds its 2 products and 2 passes for
 // s't.
 template <class T, class B>
 Report bicgstab(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T, B>> b,
@@ -68,8 +73,10 @@ Report bicgstab(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T
       if (M != nullptr) M->apply(p, y);  // y = M p
       A.apply(y, v);                     // v = A M p
       dot(context, r0, v, first);
-      const double r0_v = read(context, first), alpha = rho / r0_v;
-      run.breakdown = no_alpha(rho, r0_v, static_cast<T>(to.sigma * alpha));
+      norm2(context, v, second);
+      const auto [r0_v, v_norm] = detail::read_scalars<2>(context, work, 0);
+      const double alpha = rho / r0_v;
+      run.breakdown = no_alpha<T>(r0_v, r0_norm, v_norm, static_cast<T>(to.sigma * alpha));
       if (run.breakdown) break;
       axpby(context, static_cast<T>(-alpha), v, 1, s);  // s = r - alpha v
       if (M != nullptr) {

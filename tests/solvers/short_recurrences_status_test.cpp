@@ -108,8 +108,8 @@ TEST_CASE("short recurrences name the denominator at which they break down") {
     if (name == "fcg") {
       CHECK(solve(turn, {1, 0}).report.detail.starts_with("p'Ap = 0"));
     } else if (name == "bicgstab") {
-      CHECK(report.detail == "r0'A M p = 0");
-      CHECK(solve(turn, {1, 0}).report.detail == "r0'A M p = 0");
+      CHECK(report.detail.starts_with("r0'A M p = 0, where"));
+      CHECK(solve(turn, {1, 0}).report.detail.starts_with("r0'A M p = 0, where"));
       const auto half = solve(late, {1, 0});  // s = (0, -1), A s = (-1, 0)
       CHECK(half.report.status == Status::breakdown);
       CHECK(half.report.detail == "omega = 0: s'A M s = 0");
