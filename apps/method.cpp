@@ -1,60 +1,106 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Looks at symmetry and the diagonal, then decides.
+// The table of solvers; looks at symmetry and the diagonal, then decides.
 #include "method.hpp"
 
 #include <tansolve/codec/error.hpp>
 #include <tansolve/kernels/for_each_backend.hpp>
 #include <tansolve/kernels/vector.hpp>
+#include <tansolve/solvers/bicgstab.hpp>
+#include <tansolve/solvers/cg.hpp>
+#include <tansolve/solvers/fcg.hpp>
+#include <tansolve/solvers/idr.hpp>
 #include <tansolve/solvers/look.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
-#include <vector>
 
 namespace tansolve::app {
 namespace {
 
-[[noreturn]] void refuse_asymmetry(const std::string& evidence) {
-  throw Error(ErrorCode::invalid_argument,
-              fmt::format("{}; cg, the only solver of this build, needs a symmetric positive "
-                          "definite matrix; --solver cg tries it all the same",
-                          evidence));
+std::string_view kind_needed(Kind kind) {
+  return kind == Kind::definite ? "a symmetric positive definite matrix" : "a symmetric matrix";
 }
 
-std::string why_cg(const Traits& traits, Solver solver) {
-  const bool known = traits.symmetric.has_value();
-  const bool symmetric = traits.symmetric.value_or(traits.asymmetry.empty());
-  if (!symmetric && solver == Solver::automatic) refuse_asymmetry(traits.asymmetry);
-  std::string why = solver == Solver::cg ? "asked for" : "the only solver of this build";
-  if (!traits.not_finite.empty()) return why + ", but " + traits.not_finite;
-  if (!symmetric) return why + "; the matrix is not symmetric, which cg needs";
-  why += known ? "; the matrix is symmetric" : "; a random probe finds the matrix symmetric";
-  if (traits.positive_diagonal) return why + " with a positive diagonal";
-  if (traits.negative_diagonal)
-    return why +
-           ", but its diagonal is negative: it is not positive definite (its negative may be)";
-  return why + ", but its diagonal is not positive throughout: it is not positive definite";
+/// As far as symmetry and the diagonal tell.
+Kind kind_of(const Traits& traits) {
+  if (!traits.seems_symmetric()) return Kind::general;
+  return traits.positive_diagonal ? Kind::definite : Kind::symmetric;
 }
 
-template <class T>
-std::string unfit_elements(const std::vector<T>& diagonal) {
+std::string kind_text(const Traits& traits) {
+  const std::string matrix =
+      traits.symmetric ? "the matrix is " : "a random probe finds the matrix ";
+  if (!traits.seems_symmetric()) return matrix + "not symmetric";
+  if (traits.positive_diagonal) return matrix + "symmetric with a positive diagonal";
+  return matrix + (traits.negative_diagonal
+                       ? "symmetric, but its diagonal is negative: it is not positive definite "
+                         "(its negative may be)"
+                       : "symmetric, but its diagonal is not positive throughout: it is not "
+                         "positive definite");
+}
+
+/// The first of the table for matrices of the kind, or else for the next wider one.
+std::string_view solver_for(Kind kind) {
+  const auto table = all_solvers<double, Host>();
+  const SolverEntry<double, Host>* best = nullptr;
+  for (const auto& entry : table)
+    if (entry.takes >= kind && (best == nullptr || entry.takes < best->takes)) best = &entry;
+  return best->name;
+}
+
+/// "n of m diagonal elements are ..., first in row ...", for the elements that are not `fit`.
+template <class T, class Fit>
+std::string unfit_elements(const std::vector<T>& diagonal, const char* what, const Fit& fit) {
   std::size_t unfit = 0, first = 0;
   for (std::size_t i = 0; i < diagonal.size(); ++i) {
-    const T d = diagonal[i];
-    if (d > 0 && std::isfinite(d) && std::isfinite(1 / d)) continue;
+    if (fit(diagonal[i])) continue;
     if (unfit++ == 0) first = i;
   }
   if (unfit == 0) return {};
-  return fmt::format(
-      "{} of {} diagonal elements are not positive with a finite inverse, first in row {} "
-      "(counting from 1): {}",
-      unfit, diagonal.size(), first + 1, diagonal[first]);
+  return fmt::format("{} of {} diagonal elements are {}, first in row {} (counting from 1): {}",
+                     unfit, diagonal.size(), what, first + 1, diagonal[first]);
+}
+
+void choose_solver(const Traits& traits, const std::string& asked, Method& method) {
+  const bool automatic = asked == "auto";
+  const Kind kind = traits.not_finite.empty() ? kind_of(traits) : Kind::general;
+  method.solver = automatic ? std::string(solver_for(kind)) : asked;
+  method.solver_reason = automatic ? "" : "asked for; ";
+  method.solver_reason += traits.not_finite.empty() ? kind_text(traits) : traits.not_finite;
+  const Kind takes = solver_named<double, Host>(method.solver).takes;
+  if (takes < kind) method.solver_reason += fmt::format("; {} needs {}", asked, kind_needed(takes));
 }
 
 }  // namespace
+
+template <class T, class B>
+std::span<const SolverEntry<T, B>> all_solvers() {
+  static constexpr SolverEntry<T, B> table[] = {
+      {"cg", Kind::definite, false,
+       [](auto& A, auto b, auto x, auto& options, auto&) { return cg(A, b, x, options); }},
+      {"fcg", Kind::definite, false,
+       [](auto& A, auto b, auto x, auto& options, auto&) { return fcg(A, b, x, options); }},
+      {"bicgstab", Kind::general, false,
+       [](auto& A, auto b, auto x, auto& options, auto&) { return bicgstab(A, b, x, options); }},
+      {"idr", Kind::general, false,
+       [](auto& A, auto b, auto x, auto& options, auto&) { return idr(A, b, x, options); }}};
+  return table;
+}
+
+template <class T, class B>
+const SolverEntry<T, B>& solver_named(std::string_view name) {
+  return *std::ranges::find(all_solvers<T, B>(), name, &SolverEntry<T, B>::name);
+}
+
+std::vector<std::string> solver_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : all_solvers<double, Host>()) names.emplace_back(entry.name);
+  return names;
+}
 
 template <class T, class B>
 Traits look_at(const std::string& name, const LinearOperator<T, B>& A,
@@ -65,11 +111,15 @@ Traits look_at(const std::string& name, const LinearOperator<T, B>& A,
   A.diagonal(u);
   std::vector<T> d(n);
   copy_to_host<T>(context, u, d);
+  const auto invertible = [](T value) { return std::isfinite(value) && std::isfinite(1 / value); };
   Traits traits;
   traits.positive_diagonal = std::ranges::all_of(d, [](T value) { return value > 0; });
   traits.negative_diagonal = std::ranges::all_of(d, [](T value) { return value < 0; });
   traits.constant_diagonal = std::ranges::all_of(d, [&](T value) { return value == d.front(); });
-  traits.unfit_diagonal = unfit_elements(d);
+  traits.unfit_diagonal = unfit_elements(d, "not positive with a finite inverse",
+                                         [&](T value) { return value > 0 && invertible(value); });
+  traits.singular_diagonal =
+      unfit_elements(d, "zero, absent or without a finite inverse", invertible);
   traits.symmetric = symmetric;
   traits.not_finite = std::move(not_finite);
   if (!symmetric && traits.not_finite.empty()) {
@@ -82,35 +132,44 @@ Traits look_at(const std::string& name, const LinearOperator<T, B>& A,
   return traits;
 }
 
-Method choose_method(const Traits& traits, Solver solver, Preconditioner preconditioner) {
-  Method method{.solver_reason = why_cg(traits, solver)};
+Method choose_method(const Traits& traits, const std::string& solver, Preconditioner preconditioner,
+                     const Tuning& tuning) {
+  Method method;
+  choose_solver(traits, solver, method);
+  const auto& entry = solver_named<double, Host>(method.solver);
+  if (tuning.restart && !entry.restarts)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--restart: {} keeps no basis that it restarts from", entry.name));
+
+  const bool any_sign = entry.takes == Kind::general;
+  const std::string& unfit = any_sign ? traits.singular_diagonal : traits.unfit_diagonal;
   if (!traits.not_finite.empty()) {
     method.preconditioner_reason = traits.not_finite;
   } else if (preconditioner != Preconditioner::automatic) {
     method.jacobi = preconditioner == Preconditioner::jacobi;
     method.preconditioner_reason = "asked for";
-  } else if (!traits.unfit_diagonal.empty()) {
-    method.preconditioner_reason = traits.unfit_diagonal;
+  } else if (!unfit.empty()) {
+    method.preconditioner_reason = unfit;
   } else {
     method.jacobi = !traits.constant_diagonal;
-    method.preconditioner_reason =
-        method.jacobi ? "the diagonal is positive and varies" : "the diagonal is constant";
+    method.preconditioner_reason = !method.jacobi ? "the diagonal is constant"
+                                   : any_sign     ? "the diagonal varies and has no zeros"
+                                                  : "the diagonal is positive and varies";
   }
   return method;
 }
 
-void require_solver(const std::string& name, std::int64_t rows, std::int64_t cols, Solver solver,
-                    std::optional<bool> symmetric) {
+void require_square(const std::string& name, std::int64_t rows, std::int64_t cols) {
   if (rows != cols)
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("{} is {} x {}; cg, the only solver of this build, needs a square "
-                            "matrix",
-                            name, rows, cols));
-  if (solver == Solver::automatic && symmetric == false)
-    refuse_asymmetry(fmt::format("{} is not symmetric", name));
+                fmt::format("{} is {} x {}; the solvers of this build, {}, need a square matrix: "
+                            "least squares and underdetermined systems are for LSQR and LSMR",
+                            name, rows, cols, fmt::join(solver_names(), ", ")));
 }
 
 #define TANSOLVE_INSTANTIATE(T, B)                                                              \
+  template std::span<const SolverEntry<T, B>> all_solvers();                                    \
+  template const SolverEntry<T, B>& solver_named(std::string_view);                             \
   template Traits look_at(const std::string&, const LinearOperator<T, B>&, std::optional<bool>, \
                           std::string);
 TANSOLVE_FOR_EACH_BACKEND(TANSOLVE_INSTANTIATE)

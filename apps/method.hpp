@@ -2,16 +2,47 @@
 // Which solver and which preconditioner fit a matrix, and why.
 #pragma once
 
-#include <tansolve/kernels/linear_operator.hpp>
+#include <tansolve/solvers/options.hpp>
+#include <tansolve/solvers/report.hpp>
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace tansolve::app {
 
-enum class Solver { automatic, cg };
 enum class Preconditioner { automatic, none, jacobi };
+
+/// Kinds of square matrices, each with those before it.
+enum class Kind { definite, symmetric, general };
+
+/// What only some solvers take.
+struct Tuning {
+  std::optional<std::int64_t> restart;  ///< vectors of the Krylov basis; the solver's own default
+};
+
+/// A line of the table of solvers.
+template <class T, class B>
+struct SolverEntry {
+  std::string_view name;
+  Kind takes;
+  bool restarts;  ///< takes Tuning::restart
+  Report (*solve)(const LinearOperator<T, B>& A, Span<const T, B> b, Span<T, B> x,
+                  const SolveOptions<T, B>& options, const Tuning& tuning);
+};
+
+/// The table. `auto` takes the first solver for the kind of the matrix, or else for a wider one.
+template <class T, class B>
+std::span<const SolverEntry<T, B>> all_solvers();
+
+/// The line of that name, which there is.
+template <class T, class B>
+const SolverEntry<T, B>& solver_named(std::string_view name);
+
+std::vector<std::string> solver_names();
 
 /// What the choice rests on.
 struct Traits {
@@ -22,12 +53,13 @@ struct Traits {
   bool negative_diagonal = false;
   bool constant_diagonal = false;
   std::string unfit_diagonal;  ///< which elements are not positive with a finite inverse; or empty
+  std::string singular_diagonal;  ///< which have no finite inverse; or empty
+
+  bool seems_symmetric() const { return symmetric.value_or(asymmetry.empty()); }
 };
 
-/// Throws Error(invalid_argument) for a matrix that no solver of this build takes: not square, or
-/// known not to be symmetric where the solver is `automatic`.
-void require_solver(const std::string& name, std::int64_t rows, std::int64_t cols, Solver solver,
-                    std::optional<bool> symmetric);
+/// Throws Error(invalid_argument) for a matrix that no solver of the table takes: not square.
+void require_square(const std::string& name, std::int64_t rows, std::int64_t cols);
 
 /// Decodes the diagonal; where symmetry is not known, probes it with two products, unless entries
 /// are `not_finite`. A is square; `name` stands for it in what is said.
@@ -36,13 +68,15 @@ Traits look_at(const std::string& name, const LinearOperator<T, B>& A,
                std::optional<bool> symmetric, std::string not_finite);
 
 struct Method {
+  std::string solver = {};
   std::string solver_reason = {};
   bool jacobi = false;
   std::string preconditioner_reason = {};
 };
 
-/// Throws Error(invalid_argument) where the solver is `automatic` and the probe found against
-/// symmetry.
-Method choose_method(const Traits& traits, Solver solver, Preconditioner preconditioner);
+/// `solver` is a name of the table or "auto". Throws Error(invalid_argument) for a tuning that the
+/// solver does not take.
+Method choose_method(const Traits& traits, const std::string& solver, Preconditioner preconditioner,
+                     const Tuning& tuning);
 
 }  // namespace tansolve::app

@@ -16,7 +16,7 @@
 #include <tansolve/kernels/cuda/vendor_operator.hpp>
 #endif
 #include <tansolve/preconditioners/jacobi.hpp>
-#include <tansolve/solvers/cg.hpp>
+#include <tansolve/preconditioners/null_space.hpp>
 
 #include <cmath>
 #include <limits>
@@ -35,8 +35,10 @@ struct SolveCommandOptions {
   DeviceOptions device;
   bool json = false;
   bool verbose = false;
-  Solver solver = Solver::automatic;
+  std::string solver = "auto";
+  Tuning tuning;
   Preconditioner preconditioner = Preconditioner::automatic;
+  bool project_constants = false;
   std::string rhs = "ones";
   std::string x0;
   std::string output;
@@ -151,13 +153,32 @@ std::unique_ptr<LinearOperator<T, B>> make_preconditioner(const Method& method,
   }
 }
 
+/// Runs the solver; where the constant vectors are to be projected out of A and M, also out of b.
+template <class T, class B>
+Report run_solver(const SolverEntry<T, B>& solver, const SolveCommandOptions& options,
+                  const LinearOperator<T, B>& A, const LinearOperator<T, B>* M, Span<T, B> b,
+                  Span<T, B> x, const Interrupt& interrupt) {
+  StatusLine line;
+  auto solving = solve_options<T, B>(options, M);
+  solving.monitor = make_monitor(options.verbose, interrupt, line);
+  if (!options.project_constants) return solver.solve(A, b, x, solving, options.tuning);
+  const NullSpace<T, B> constants(A.context(), A.rows());
+  const Projected<T, B> projected(A, constants);
+  std::optional<Projected<T, B>> preconditioner;
+  if (M != nullptr) solving.preconditioner = &preconditioner.emplace(*M, constants);
+  constants.project(b);
+  return solver.solve(projected, b, x, solving, options.tuning);
+}
+
 /// The program has looked at the matrix itself, and names it as the user does.
-void add_findings(const std::string& name, const Traits& traits, Report& report) {
+void add_findings(const std::string& name, const Traits& traits, Kind taken, Report& report) {
   if (!traits.not_finite.empty()) report.detail = fmt::format("{}: {}", name, traits.not_finite);
+  if (taken == Kind::general) return;
   if (!traits.asymmetry.empty())
     report.warnings.push_back(traits.asymmetry);
   else if (traits.symmetric == false)
-    report.warnings.push_back(fmt::format("{} is not symmetric, which cg needs", name));
+    report.warnings.push_back(
+        fmt::format("{} is not symmetric, which {} needs", name, report.solver));
 }
 
 template <class T>
@@ -174,7 +195,7 @@ struct Look {
 
 /// Throws Error(invalid_argument) where no solver fits.
 template <class T>
-Look look_at_source(Source<T>& source, Solver solver, int threads) {
+Look look_at_source(Source<T>& source, int threads) {
   Look look{.rhs = std::move(source.rhs)};
   std::visit(
       [&](const auto& matrix) {
@@ -184,7 +205,7 @@ Look look_at_source(Source<T>& source, Solver solver, int threads) {
         } else {
           look.not_finite = not_finite_entries(matrix, threads);
         }
-        require_solver(source.name, matrix.rows(), matrix.cols(), solver, look.symmetric);
+        require_square(source.name, matrix.rows(), matrix.cols());
       },
       source.matrix);
   return look;
@@ -202,11 +223,13 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
              : *look.symmetric ? "symmetric"
                                : "not symmetric");
   say_plan_and_storage(console, matrix);
-  const Method method = choose_method(traits, options.solver, options.preconditioner);
-  console.say("solver    cg: {}\nprecond   {}: {}\n", method.solver_reason,
+  const Method method =
+      choose_method(traits, options.solver, options.preconditioner, options.tuning);
+  const auto& solver = solver_named<T, B>(method.solver);
+  console.say("solver    {}: {}\nprecond   {}: {}\n", solver.name, method.solver_reason,
               method.jacobi ? "jacobi" : "none", method.preconditioner_reason);
 
-  const auto b = right_hand_side(options.rhs, options.input.seed, look.rhs, *A);
+  auto b = right_hand_side(options.rhs, options.input.seed, look.rhs, *A);
   auto x = initial_guess<T>(options.x0, A->cols());
   Vector<T, B> device_b(context, A->rows()), device_x(context, A->cols());
   copy_from_host(context, b, device_b.span());
@@ -214,13 +237,10 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
   const auto M = make_preconditioner(method, matrix.name, *A);
 
   const Interrupt interrupt;  // until x is written
-  Report report = [&] {
-    StatusLine line;
-    auto solving = solve_options<T, B>(options, M.get());
-    solving.monitor = make_monitor(options.verbose, interrupt, line);
-    return cg(*A, device_b, device_x, solving);
-  }();
-  add_findings(matrix.name, traits, report);
+  Report report =
+      run_solver(solver, options, *A, M.get(), device_b.span(), device_x.span(), interrupt);
+  add_findings(matrix.name, traits, solver.takes, report);
+  copy_to_host<T>(context, device_b, b);
   copy_to_host<T>(context, device_x, x);
 
   const double verified = verified_residual(matrix, b, x);
@@ -247,7 +267,7 @@ ExitCode run(const SolveCommandOptions& options) {
   const std::optional<int> gpu = choose_gpu(options.device);
   return std::visit(
       [&]<class T>(Source<T> source) {
-        const Look look = look_at_source(source, options.solver, options.input.threads);
+        const Look look = look_at_source(source, options.input.threads);
         PlanOptions plan = options.plan;
         if (gpu) plan.request.processor = Processor::gpu;
         const auto matrix = prepare(std::move(source), plan, options.input.threads);
@@ -261,6 +281,22 @@ ExitCode run(const SolveCommandOptions& options) {
         return solve_on(context, "cpu", options, output, matrix, look);
       },
       load(options.input));
+}
+
+void add_solver_options(CLI::App& parser, SolveCommandOptions& options) {
+  std::vector<std::pair<std::string, std::string>> choices = {{"auto", "auto"}};
+  for (const std::string& name : solver_names()) choices.emplace_back(name, name);
+  add_choice<std::string>(parser, "--solver", choices, options.solver,
+                          "auto, the default, takes what fits the matrix");
+  add_choice<bool>(
+      parser, "--null-space", {{"none", false}, {"constant", true}}, options.project_constants,
+      "constant: A is singular with the constant vectors for null space, as in Neumann "
+      "problems; they are projected out of A, the preconditioner and b");
+  parser
+      .add_option("--restart", options.tuning.restart,
+                  "Vectors of the Krylov basis, for solvers that keep one; 30")
+      ->check(whole_number(std::numeric_limits<std::int64_t>::max()))
+      ->type_name("M");
 }
 
 void add_stopping_options(CLI::App& parser, SolveCommandOptions& options) {
@@ -286,14 +322,14 @@ Command add_solve(CLI::App& program) {
   add_plan_options(parser, options->plan);
   add_format_option(parser, options->plan);
   add_device_options(parser, options->device);
-  add_choice<Solver>(parser, "--solver", {{"auto", Solver::automatic}, {"cg", Solver::cg}},
-                     options->solver, "auto, the default, takes what fits the matrix");
-  add_choice<Preconditioner>(parser, "--precond",
-                             {{"auto", Preconditioner::automatic},
-                              {"none", Preconditioner::none},
-                              {"jacobi", Preconditioner::jacobi}},
-                             options->preconditioner,
-                             "auto, the default: jacobi for a positive diagonal that varies");
+  add_solver_options(parser, *options);
+  add_choice<Preconditioner>(
+      parser, "--precond",
+      {{"auto", Preconditioner::automatic},
+       {"none", Preconditioner::none},
+       {"jacobi", Preconditioner::jacobi}},
+      options->preconditioner,
+      "auto, the default: jacobi where the diagonal varies and the solver can use it");
   parser
       .add_option("--rhs", options->rhs,
                   "b: ones, random, A*ones, file (the one inside a Harwell-Boeing file), or a "

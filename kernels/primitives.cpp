@@ -67,6 +67,25 @@ void axpby(Context<B>& context, std::type_identity_t<T> a, In<T, B> x, std::type
 }
 
 template <class T, class B>
+void axpbypcz(Context<B>& context, std::type_identity_t<T> a, In<T, B> x, std::type_identity_t<T> b,
+              In<T, B> y, std::type_identity_t<T> c, Span<T, B> z) {
+  check<T, B>("axpbypcz", {z}, {x, y});
+  detail::count(context, (c == T(0) ? 3 : 4) * z.size());
+  detail::axpbypcz(context, z.size(), a, x.data(), b, y.data(), c, z.data());
+}
+
+template <class T, class U, class B>
+void convert(Context<B>& context, T a, In<T, B> x, Span<U, B> y) {
+  if (x.size() != y.size())
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("convert: {} elements into a vector of {}", x.size(), y.size()));
+  if (detail::overlap(x, y))
+    throw Error(ErrorCode::invalid_argument, "convert: x and y overlap, they must be apart");
+  detail::count(context, 2 * x.size());
+  detail::convert(context, x.size(), a, x.data(), y.data());
+}
+
+template <class T, class B>
 void multiply(Context<B>& context, In<T, B> x, In<T, B> y, Span<T, B> z) {
   check<T, B>("multiply", {z}, {x, y});
   detail::count(context, 3 * z.size());
@@ -136,11 +155,17 @@ void write(Context<B>& context, std::type_identity_t<T> value, Scalar<T, B>& sca
   detail::transfer(context, &value, scalar.data(), sizeof(T));
 }
 
+/// The other one of the two value types.
+template <class T>
+using Other = std::conditional_t<std::is_same_v<T, float>, double, float>;
+
 #define TANSOLVE_INSTANTIATE(T, B)                                                               \
   template void fill(Context<B>&, T, Span<T, B>);                                                \
   template void copy(Context<B>&, Span<const T, B>, Span<T, B>);                                 \
   template void scale(Context<B>&, T, Span<T, B>);                                               \
   template void axpby(Context<B>&, T, Span<const T, B>, T, Span<T, B>);                          \
+  template void axpbypcz(Context<B>&, T, Span<const T, B>, T, Span<const T, B>, T, Span<T, B>);  \
+  template void convert(Context<B>&, T, Span<const T, B>, Span<Other<T>, B>);                    \
   template void multiply(Context<B>&, Span<const T, B>, Span<const T, B>, Span<T, B>);           \
   template void dot(Context<B>&, Span<const T, B>, Span<const T, B>, Scalar<T, B>&);             \
   template void norm2(Context<B>&, Span<const T, B>, Scalar<T, B>&);                             \

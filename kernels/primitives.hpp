@@ -32,6 +32,15 @@ template <class T, class B>
 void axpby(Context<B>& context, std::type_identity_t<T> a, In<T, B> x, std::type_identity_t<T> b,
            Span<T, B> y);
 
+/// z = a x + b y + c z; c = 0 overwrites z, whatever it held.
+template <class T, class B>
+void axpbypcz(Context<B>& context, std::type_identity_t<T> a, In<T, B> x, std::type_identity_t<T> b,
+              In<T, B> y, std::type_identity_t<T> c, Span<T, B> z);
+
+/// y = a x, multiplied in the type of x and rounded to that of y.
+template <class T, class U, class B>
+void convert(Context<B>& context, T a, In<T, B> x, Span<U, B> y);
+
 /// z_i = x_i y_i
 template <class T, class B>
 void multiply(Context<B>& context, In<T, B> x, In<T, B> y, Span<T, B> z);

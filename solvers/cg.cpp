@@ -4,45 +4,16 @@
 #include <tansolve/kernels/primitives.hpp>
 #include <tansolve/kernels/replay.hpp>
 #include <tansolve/solvers/cg.hpp>
-#include <tansolve/solvers/look.hpp>
-#include <tansolve/solvers/progress.hpp>
-
-#include <fmt/format.h>
+#include <tansolve/solvers/cg_breakdown.hpp>
+#include <tansolve/solvers/recurrence.hpp>
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
-#include <limits>
-#include <optional>
 #include <utility>
 
 namespace tansolve {
 namespace {
-
-/// The power of two below `norm`, within the range in which its reciprocal is a number of T.
-/// Scaling by it is exact.
-template <class T>
-T power_of_two_below(double norm) {
-  using Limits = std::numeric_limits<T>;
-  const int exponent =
-      std::clamp(std::ilogb(norm), Limits::min_exponent - 1, Limits::max_exponent - 1);
-  return static_cast<T>(std::ldexp(1.0, exponent));
-}
-
-/// Why cg_step refused rho = r'Mr and pq = p'Ap, or left an r'r that is not finite; q = A p. Where
-/// A p = 0, p is a null vector of the symmetric A with p'b = p'(b - A x) = r'Mr > 0, so that no A x
-/// is b.
-detail::Breakdown why_no_step(double rho, double pq, double q_norm) {
-  if (!std::isfinite(rho)) return {Status::not_finite, fmt::format("r'Mr = {}", rho)};
-  if (rho < 0) return {Status::indefinite_preconditioner, fmt::format("r'Mr = {:g}", rho)};
-  if (rho == 0) return {Status::breakdown, "r'Mr = 0 for a residual that is not 0"};
-  if (!std::isfinite(pq)) return {Status::not_finite, fmt::format("p'Ap = {}", pq)};
-  if (pq < 0) return {Status::indefinite_operator, fmt::format("p'Ap = {:g}", pq)};
-  if (q_norm == 0) return {Status::inconsistent, "A p = 0 for a direction p with p'b > 0"};
-  if (pq == 0) return {Status::breakdown, "p'Ap = 0: the operator is singular or indefinite"};
-  return {Status::not_finite, fmt::format("the step r'Mr / p'Ap = {:g} / {:g} overflows", rho, pq)};
-}
 
 /// The scalars of iterations 0, 1, ...: number i of a kind lies in element i mod cg_ring, so that
 /// what cg_ring iterations issue is always the same, and all their residuals are read at once.
@@ -70,12 +41,6 @@ void count_replayed(std::int64_t products, const LinearOperator<T, B>& A,
   if (M != nullptr) M->count_replayed(products);
 }
 
-template <class T, class B>
-double norm_of(Context<B>& context, Span<T, B> vector, Scalar<T, B>& scalar) {
-  norm2(context, vector, scalar);
-  return read(context, scalar);
-}
-
 /// Iterations between two looks: a GPU that can record them carries out a whole ring.
 template <class T, class B>
 std::int64_t iterations_a_look(const LinearOperator<T, B>& A, const LinearOperator<T, B>* M) {
@@ -89,9 +54,8 @@ std::int64_t iterations_a_look(const LinearOperator<T, B>& A, const LinearOperat
 // as a power of two, so that no square of a residual leaves the range of T; A-conjugate directions
 // p. Holds 3 vectors beside b and x (4 with M). An iteration: 1 product, 11 passes over vectors,
 // the product's 2 included, 2 reductions, 1 number read by the host, on a GPU 1 transfer every
-// cg_ring iterations; M adds its product and 2 passes and a reduction for r'Mr. A restart or the
-// end: 1 product and 6 passes. Iterations that were issued beyond the last wanted change neither x
-// nor r.
+// cg_ring iterations; M adds its product and 2 passes and a reduction for r'Mr. Iterations that
+// were issued beyond the last wanted change neither x nor r.
 template <class T, class B>
 Report cg(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T, B>> b,
           std::type_identity_t<Span<T, B>> x,
@@ -108,24 +72,14 @@ Report cg(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T, B>> 
 
   detail::Progress<T, B> progress("cg", A, options, work.bytes());
   if (options.probe_symmetry) progress.warn(probe_symmetry(A, r, p, q, pq[0], rr[0]));
-  double truth = progress.start(b, x, r, rr[0]);  // ||r||, r = b - A x
-  bool converged = progress.meets(truth), stagnated = false, broke_down = !std::isfinite(truth);
-  std::optional<detail::Breakdown> breakdown;
-  std::int64_t starts = 0;
-  while (!(converged || stagnated || broke_down || progress.exhausted() || progress.diverged() ||
-           progress.cancelled())) {
-    const T sigma = power_of_two_below<T>(truth);
-    const double relative = progress.threshold() / sigma;
-    // Below the square by more than r'r errs, so that a step follows where ||r|| misses the
-    // tolerance.
-    constexpr double margin = 64 * static_cast<double>(std::numeric_limits<T>::epsilon());
-    const T enough = static_cast<T>(relative * relative * (1 - margin));
+  const auto run_from_r = [&](detail::Scaling<T> to) {
+    const T enough = static_cast<T>(to.enough * to.enough);
     const auto iterate = [&](std::int64_t i) {
       if (M != nullptr) M->apply_dot(r, z, rho[i + 1]);  // z = M r, rho = r'z; else z = r
       const CgScalars<T, B> s = {rho[i + 1], rho[i], pq[i], rr[i + 1], rr[i + 2]};
-      cg_direction(context, s, z, p);                  // p = z + (rho / rho_old) p
-      A.apply_dot(p, q, pq[i]);                        // q = A p, p'q its curvature
-      cg_step(context, s, sigma, enough, p, q, x, r);  // alpha = rho / p'q along p
+      cg_direction(context, s, z, p);                     // p = z + (rho / rho_old) p
+      A.apply_dot(p, q, pq[i]);                           // q = A p, p'q its curvature
+      cg_step(context, s, to.sigma, enough, p, q, x, r);  // alpha = rho / p'q along p
     };
     std::int64_t i = 0;
     const std::int64_t a_look = iterations_a_look(A, M);
@@ -133,15 +87,12 @@ Report cg(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T, B>> 
       for (std::int64_t k = 0; k < a_look; ++k) iterate(i + k);
     });
 
-    scale(context, 1 / sigma, r);
     dot(context, r, r, rr[1]);
     double latest = rr.read(context, 1);
     fill(context, 0, p);
     write(context, 1, rho[0]);  // with p = 0: the first direction is z
-    ++starts;
-    bool met = false;
-    while (!(met || broke_down || progress.exhausted() || progress.diverged() ||
-             progress.cancelled())) {
+    detail::Run run;
+    while (!(run.met || run.breakdown || progress.stopped())) {
       const std::int64_t end = i + std::min(a_look, progress.iterations_left());
       if (end == i + a_look)
         count_replayed(look.run() ? a_look : 0, A, M);
@@ -150,37 +101,30 @@ Report cg(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T, B>> 
       rr.read_all(context, seen);
       for (; i < end; ++i) {
         const double before = std::exchange(latest, seen[(i + 2) % detail::cg_ring]);
-        const bool stopped = progress.exhausted() || progress.diverged() || progress.cancelled();
-        if (std::isfinite(latest)) progress.record(sigma * std::sqrt(latest));
+        const bool stopped = progress.stopped();
+        if (std::isfinite(latest)) progress.record(to.sigma * std::sqrt(latest));
         if (latest > enough && std::isfinite(latest)) continue;
-        // What followed changed nothing; but an earlier reason to stop comes first.
-        met = !stopped && latest <= enough;
-        broke_down = !stopped && !std::isfinite(latest);
-        if (broke_down)
-          breakdown = why_no_step(M != nullptr ? rho.read(context, i + 1) : before,
-                                  pq.read(context, i), norm_of(context, q, pq[i + 1]));
+        if (stopped) break;  // what followed changed nothing, and the earlier reason counts
+        run.met = latest <= enough;
+        if (!run.met)
+          run.breakdown = detail::why_no_step(M != nullptr ? rho.read(context, i + 1) : before,
+                                              pq.read(context, i),
+                                              detail::norm_of<T, B>(context, q, pq[i + 1]));
         break;
       }
     }
-    const double previous = std::exchange(truth, progress.true_residual(b, x, r, rr[0]));
-    converged = progress.meets(truth);
-    stagnated = met && !(truth <= previous / 2);
-  }
-  return progress.finish(truth, stagnated, breakdown ? &*breakdown : nullptr,
-                         std::max<std::int64_t>(starts - 1, 0));
+    return run;
+  };
+  return detail::solve_by_runs(progress, context, b, x, r, rr[0], run_from_r);
 }
 
 template <class T, class B>
 Report cg(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T, B>> b,
           std::type_identity_t<Span<T, B>> x,
           const std::type_identity_t<SolveOptions<T, B>>& options) {
-  require_square_system("cg", A, b, x, options);
-  const auto began = std::chrono::steady_clock::now();
-  Workspace<T, B> work(A.context(), cg_workspace(A.rows(), options.preconditioner != nullptr));
-  const std::chrono::duration<double> building = std::chrono::steady_clock::now() - began;
-  Report report = cg(A, b, x, options, work);
-  report.setup_seconds += building.count();
-  return report;
+  return detail::solve_with_own_workspace(
+      "cg", A, b, x, options, cg_workspace(A.rows(), options.preconditioner != nullptr),
+      [&](Workspace<T, B>& work) { return cg(A, b, x, options, work); });
 }
 
 #define TANSOLVE_INSTANTIATE(T, B)                                              \

@@ -5,6 +5,7 @@
 #include <tansolve/kernels/for_each_backend.hpp>
 #include <tansolve/kernels/primitives.hpp>
 #include <tansolve/solvers/look.hpp>
+#include <tansolve/solvers/random_vector.hpp>
 
 #include <fmt/format.h>
 
@@ -12,7 +13,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <random>
 
 namespace tansolve {
 namespace {
@@ -34,20 +34,6 @@ void check_options(std::string_view solver, const SolveOptions<T, B>& options) {
   require("max_iterations", static_cast<double>(options.max_iterations));
   require("time_limit", options.time_limit);
   require("divergence_factor", options.divergence_factor);
-}
-
-/// Uniform in [-1, 1), by a recipe of our own: the standard's distributions differ between
-/// libraries.
-template <class T, class B>
-void fill_random(Context<B>& context, std::uint64_t seed, Span<T, B> x) {
-  std::mt19937_64 random(seed);
-  std::array<T, piece> buffer;
-  for (std::int64_t first = 0; first < x.size(); first += piece) {
-    const std::int64_t count = std::min(piece, x.size() - first);
-    for (std::int64_t i = 0; i < count; ++i)
-      buffer[i] = static_cast<T>(static_cast<double>(random() >> 11) * 0x1p-52 - 1);
-    copy_from_host(context, std::span(buffer.data(), count), x.subspan(first, count));
-  }
 }
 
 }  // namespace

@@ -43,6 +43,8 @@ class Progress {
   bool exhausted() const { return out_of_iterations_ || out_of_time_; }
   bool diverged() const { return diverged_; }
   bool cancelled() const { return cancelled_; }
+  /// For a reason that does not depend on the method.
+  bool stopped() const { return exhausted() || diverged_ || cancelled_; }
 
   /// The booleans turned into one status. `truth` is the true residual of the returned x; where it
   /// meets the tolerance, the solve has converged, whatever else happened.

@@ -58,6 +58,8 @@ std::ostream& operator<<(std::ostream& out, const Report& report) {
                    report.preconditioner_name, report.iterations, report.operator_applications);
   if (report.preconditioner_applications > 0)
     s += fmt::format(", {} of the preconditioner", report.preconditioner_applications);
+  if (report.inner_iterations > 0)
+    s += fmt::format(", {} inner iterations", report.inner_iterations);
   if (report.restarts > 0) s += fmt::format(", {} restarts", report.restarts);
   s += fmt::format(
       "\n  residual: {:.3e} at first, {:.3e} true, {:.3e} by recurrence, {:.3e} asked for\n",

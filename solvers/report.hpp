@@ -46,6 +46,7 @@ struct Report {
       0;  ///< from the true residual, where the recurrence's had drifted from it
   std::int64_t operator_applications = 0;  ///< all of them: looks, true residuals, iterations
   std::int64_t preconditioner_applications = 0;
+  std::int64_t inner_iterations = 0;  ///< of the inner solver, where there is one
 
   double baseline = 0;          ///< the norm that rtol refers to
   double threshold = 0;         ///< max(rtol baseline, atol)

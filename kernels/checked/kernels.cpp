@@ -30,6 +30,16 @@ void axpby(Context<Checked>&, std::int64_t n, T a, const T* x, T b, T* y) {
 }
 
 template <class T>
+void axpbypcz(Context<Checked>&, std::int64_t n, T a, const T* x, T b, const T* y, T c, T* z) {
+  reference::axpbypcz(n, a, x, b, y, c, z);
+}
+
+template <class T, class U>
+void convert(Context<Checked>&, std::int64_t n, T a, const T* x, U* y) {
+  reference::convert(n, a, x, y);
+}
+
+template <class T>
 void multiply(Context<Checked>&, std::int64_t n, const T* x, const T* y, T* z) {
   reference::multiply(n, x, y, z);
 }
@@ -96,6 +106,7 @@ void csr_diagonal(Context<Checked>&, const Csr<T>& a, T* d) {
   template void copy(Context<Checked>&, std::int64_t, const T*, T*);                               \
   template void scale(Context<Checked>&, std::int64_t, T, T*);                                     \
   template void axpby(Context<Checked>&, std::int64_t, T, const T*, T, T*);                        \
+  template void axpbypcz(Context<Checked>&, std::int64_t, T, const T*, T, const T*, T, T*);        \
   template void multiply(Context<Checked>&, std::int64_t, const T*, const T*, T*);                 \
   template void dot(Context<Checked>&, std::int64_t, const T*, const T*, T*);                      \
   template void norm2(Context<Checked>&, std::int64_t, const T*, T*);                              \
@@ -112,5 +123,8 @@ void csr_diagonal(Context<Checked>&, const Csr<T>& a, T* d) {
 TANSOLVE_INSTANTIATE(double)
 TANSOLVE_INSTANTIATE(float)
 #undef TANSOLVE_INSTANTIATE
+
+template void convert(Context<Checked>&, std::int64_t, double, const double*, float*);
+template void convert(Context<Checked>&, std::int64_t, float, const float*, double*);
 
 }  // namespace tansolve::detail

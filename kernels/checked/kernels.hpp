@@ -23,6 +23,11 @@ void scale(Context<Checked>& context, std::int64_t n, T a, T* x);
 template <class T>
 void axpby(Context<Checked>& context, std::int64_t n, T a, const T* x, T b, T* y);
 template <class T>
+void axpbypcz(Context<Checked>& context, std::int64_t n, T a, const T* x, T b, const T* y, T c,
+              T* z);
+template <class T, class U>
+void convert(Context<Checked>& context, std::int64_t n, T a, const T* x, U* y);
+template <class T>
 void multiply(Context<Checked>& context, std::int64_t n, const T* x, const T* y, T* z);
 template <class T>
 void dot(Context<Checked>& context, std::int64_t n, const T* x, const T* y, T* result);

@@ -21,6 +21,10 @@ void scale(Context<Cuda>& context, std::int64_t n, T a, T* x);
 template <class T>
 void axpby(Context<Cuda>& context, std::int64_t n, T a, const T* x, T b, T* y);
 template <class T>
+void axpbypcz(Context<Cuda>& context, std::int64_t n, T a, const T* x, T b, const T* y, T c, T* z);
+template <class T, class U>
+void convert(Context<Cuda>& context, std::int64_t n, T a, const T* x, U* y);
+template <class T>
 void multiply(Context<Cuda>& context, std::int64_t n, const T* x, const T* y, T* z);
 template <class T>
 void dot(Context<Cuda>& context, std::int64_t n, const T* x, const T* y, T* result);

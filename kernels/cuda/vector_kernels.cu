@@ -155,6 +155,23 @@ void axpby(Context<Cuda>& context, std::int64_t n, T a, const T* x, T b, T* y) {
 }
 
 template <class T>
+void axpbypcz(Context<Cuda>& context, std::int64_t n, T a, const T* x, T b, const T* y, T c, T* z) {
+  if (c == T(0))
+    launch_map(
+        context, "axpbypcz", n, [=] __device__(T xi, T yi) { return a * xi + b * yi; }, z, x, y);
+  else
+    launch_map(
+        context, "axpbypcz", n,
+        [=] __device__(T xi, T yi, T zi) { return a * xi + b * yi + c * zi; }, z, x, y, z);
+}
+
+template <class T, class U>
+void convert(Context<Cuda>& context, std::int64_t n, T a, const T* x, U* y) {
+  launch_map(
+      context, "convert", n, [=] __device__(T xi) { return static_cast<U>(a * xi); }, y, x);
+}
+
+template <class T>
 void multiply(Context<Cuda>& context, std::int64_t n, const T* x, const T* y, T* z) {
   launch_map(
       context, "multiply", n, [=] __device__(T xi, T yi) { return xi * yi; }, z, x, y);
@@ -194,6 +211,7 @@ void cg_step(Context<Cuda>& context, std::int64_t n, const CgPointers<T>& s, T s
   template void copy(Context<Cuda>&, std::int64_t, const T*, T*);                               \
   template void scale(Context<Cuda>&, std::int64_t, T, T*);                                     \
   template void axpby(Context<Cuda>&, std::int64_t, T, const T*, T, T*);                        \
+  template void axpbypcz(Context<Cuda>&, std::int64_t, T, const T*, T, const T*, T, T*);        \
   template void multiply(Context<Cuda>&, std::int64_t, const T*, const T*, T*);                 \
   template void dot(Context<Cuda>&, std::int64_t, const T*, const T*, T*);                      \
   template void norm2(Context<Cuda>&, std::int64_t, const T*, T*);                              \
@@ -203,5 +221,8 @@ void cg_step(Context<Cuda>& context, std::int64_t n, const CgPointers<T>& s, T s
 TANSOLVE_INSTANTIATE(double)
 TANSOLVE_INSTANTIATE(float)
 #undef TANSOLVE_INSTANTIATE
+
+template void convert(Context<Cuda>&, std::int64_t, double, const double*, float*);
+template void convert(Context<Cuda>&, std::int64_t, float, const float*, double*);
 
 }  // namespace tansolve::detail

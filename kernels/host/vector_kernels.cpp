@@ -41,6 +41,23 @@ void axpby(Context<Host>& context, std::int64_t n, T a, const T* x, T b, T* y) {
 }
 
 template <class T>
+void axpbypcz(Context<Host>& context, std::int64_t n, T a, const T* x, T b, const T* y, T c, T* z) {
+  for_chunks(context, n, [=](std::int64_t first, std::int64_t last) {
+    if (c == T(0))
+      for (std::int64_t i = first; i < last; ++i) z[i] = a * x[i] + b * y[i];
+    else
+      for (std::int64_t i = first; i < last; ++i) z[i] = a * x[i] + b * y[i] + c * z[i];
+  });
+}
+
+template <class T, class U>
+void convert(Context<Host>& context, std::int64_t n, T a, const T* x, U* y) {
+  for_chunks(context, n, [=](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) y[i] = static_cast<U>(a * x[i]);
+  });
+}
+
+template <class T>
 void multiply(Context<Host>& context, std::int64_t n, const T* x, const T* y, T* z) {
   for_chunks(context, n, [=](std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i) z[i] = x[i] * y[i];
@@ -130,6 +147,7 @@ void transfer(Context<Host>&, const void* from, void* to, std::size_t bytes) {
   template void copy(Context<Host>&, std::int64_t, const T*, T*);                               \
   template void scale(Context<Host>&, std::int64_t, T, T*);                                     \
   template void axpby(Context<Host>&, std::int64_t, T, const T*, T, T*);                        \
+  template void axpbypcz(Context<Host>&, std::int64_t, T, const T*, T, const T*, T, T*);        \
   template void multiply(Context<Host>&, std::int64_t, const T*, const T*, T*);                 \
   template void dot(Context<Host>&, std::int64_t, const T*, const T*, T*);                      \
   template void norm2(Context<Host>&, std::int64_t, const T*, T*);                              \
@@ -139,5 +157,8 @@ void transfer(Context<Host>&, const void* from, void* to, std::size_t bytes) {
 TANSOLVE_INSTANTIATE(double)
 TANSOLVE_INSTANTIATE(float)
 #undef TANSOLVE_INSTANTIATE
+
+template void convert(Context<Host>&, std::int64_t, double, const double*, float*);
+template void convert(Context<Host>&, std::int64_t, float, const float*, double*);
 
 }  // namespace tansolve::detail

@@ -28,6 +28,17 @@ void axpby(std::int64_t n, T a, const T* x, T b, T* y) {
 }
 
 template <class T>
+void axpbypcz(std::int64_t n, T a, const T* x, T b, const T* y, T c, T* z) {
+  for (std::int64_t i = 0; i < n; ++i)
+    z[i] = c == T(0) ? a * x[i] + b * y[i] : a * x[i] + b * y[i] + c * z[i];
+}
+
+template <class T, class U>
+void convert(std::int64_t n, T a, const T* x, U* y) {
+  for (std::int64_t i = 0; i < n; ++i) y[i] = static_cast<U>(a * x[i]);
+}
+
+template <class T>
 void multiply(std::int64_t n, const T* x, const T* y, T* z) {
   for (std::int64_t i = 0; i < n; ++i) z[i] = x[i] * y[i];
 }
@@ -111,6 +122,7 @@ void diagonal(const Csr<T>& a, T* d) {
   template void copy(std::int64_t, const T*, T*);                              \
   template void scale(std::int64_t, T, T*);                                    \
   template void axpby(std::int64_t, T, const T*, T, T*);                       \
+  template void axpbypcz(std::int64_t, T, const T*, T, const T*, T, T*);       \
   template void multiply(std::int64_t, const T*, const T*, T*);                \
   template T dot(std::int64_t, const T*, const T*);                            \
   template T norm2(std::int64_t, const T*);                                    \
@@ -123,5 +135,8 @@ void diagonal(const Csr<T>& a, T* d) {
 TANSOLVE_INSTANTIATE(double)
 TANSOLVE_INSTANTIATE(float)
 #undef TANSOLVE_INSTANTIATE
+
+template void convert(std::int64_t, double, const double*, float*);
+template void convert(std::int64_t, float, const float*, double*);
 
 }  // namespace tansolve::reference

@@ -20,6 +20,10 @@ void scale(std::int64_t n, T a, T* x);
 template <class T>
 void axpby(std::int64_t n, T a, const T* x, T b, T* y);
 template <class T>
+void axpbypcz(std::int64_t n, T a, const T* x, T b, const T* y, T c, T* z);
+template <class T, class U>
+void convert(std::int64_t n, T a, const T* x, U* y);
+template <class T>
 void multiply(std::int64_t n, const T* x, const T* y, T* z);
 template <class T>
 T dot(std::int64_t n, const T* x, const T* y);

@@ -23,7 +23,7 @@ TEST_CASE("auto takes no preconditioner where the diagonal has no use as one, an
   for (const std::string d : {"1e-310", "0", "-4"}) {
     CAPTURE(d);
     shell.folder.write("a.mtx", with_diagonal(d));
-    const Outcome run = shell.tansolve("solve a.mtx --json");
+    const Outcome run = shell.tansolve("solve a.mtx --json --solver cg");
     CHECK(run.code <= 1);
     const Json solve = run.json()["solve"];
     CHECK(solve["preconditioner"] == "none");
@@ -32,6 +32,11 @@ TEST_CASE("auto takes no preconditioner where the diagonal has no use as one, an
                    "row 3 (counting from 1): " +
                        d));
   }
+  shell.folder.write("a.mtx", with_diagonal("-4"));  // any sign will do for bicgstab
+  CHECK(shell.tansolve("solve a.mtx --json").json()["solve"]["preconditioner"] == "jacobi");
+  shell.folder.write("a.mtx", with_diagonal("0"));
+  CHECK(contains(shell.tansolve("solve a.mtx --json").json()["solve"]["preconditioner_reason"],
+                 "1 of 4 diagonal elements are zero, absent"));
   shell.folder.write("a.mtx", with_diagonal("1e-40"));  // denormal in f32, and 1e40 is infinite
   CHECK(shell.tansolve("solve a.mtx --json").json()["solve"]["preconditioner"] == "jacobi");
   CHECK(shell.tansolve("solve a.mtx --json --precision f32").json()["solve"]["preconditioner"] ==
@@ -86,7 +91,6 @@ TEST_CASE("what is said against symmetry names the matrix") {
         shell.tansolve("solve " + matrix + " --solver cg --max-iters 3 --json").json()["solve"];
     REQUIRE(solve["warnings"].size() == 1);
     CHECK(solve["warnings"][0].get<std::string>().starts_with(matrix + " is not symmetric"));
-    CHECK(contains(shell.tansolve("solve " + matrix).err, matrix + " is not symmetric"));
   }
 }
 

@@ -96,6 +96,9 @@ TEST_CASE_TEMPLATE_DEFINE("elementwise primitives give the bits of the reference
     axpby(context, T(0.3), x, T(-1.7), y.span());
     reference::axpby(n, T(0.3), hx.data(), T(-1.7), expected.data());
     CHECK(download(context, y) == expected);
+    axpbypcz(context, T(0.3), x, T(-1.1), y0, T(0.9), y.span());
+    reference::axpbypcz(n, T(0.3), hx.data(), T(-1.1), hy.data(), T(0.9), expected.data());
+    CHECK(download(context, y) == expected);
     scale(context, T(0.7), y.span());
     reference::scale(n, T(0.7), expected.data());
     CHECK(download(context, y) == expected);
@@ -104,6 +107,12 @@ TEST_CASE_TEMPLATE_DEFINE("elementwise primitives give the bits of the reference
     CHECK(download(context, y) == expected);
     copy(context, x, y.span());
     CHECK(download(context, y) == hx);
+    using U = std::conditional_t<std::is_same_v<T, float>, double, float>;
+    Vector<U, typename S::B> other(context, n);
+    std::vector<U> converted(n);
+    convert(context, T(0.3), x, other.span());
+    reference::convert(n, T(0.3), hx.data(), converted.data());
+    CHECK(download(context, other) == converted);
     fill(context, T(4), y.span());
     CHECK(download(context, y) == std::vector<T>(n, T(4)));
   }
@@ -122,6 +131,8 @@ TEST_CASE_TEMPLATE_DEFINE("primitives give the numbers worked out by hand", S, b
   auto z = upload<T>(context, {10, 20, 30});
   axpby(context, 2, x, T(0.5), z.span());
   CHECK(download(context, z) == std::vector<T>{7, 14, 21});
+  axpbypcz(context, 2, x, -1, y, 3, z.span());
+  CHECK(download(context, z) == std::vector<T>{19, 41, 63});
 
   // alpha = 2 / 4; x += 10 alpha p; r -= alpha q; r'r = 1 + 4
   Scalar<T, typename S::B> rr(context);
@@ -241,13 +252,17 @@ TEST_CASE_TEMPLATE_DEFINE("steps beyond the last that is wanted change nothing",
   }
 }
 
-TEST_CASE_TEMPLATE_DEFINE("axpby with b = 0 overwrites NaN", S, axpby_overwrites) {
+TEST_CASE_TEMPLATE_DEFINE("axpby and axpbypcz with a last factor of 0 overwrite NaN", S,
+                          axpby_overwrites) {
   using T = typename S::T;
   auto context = S::context();
   const auto x = upload<T>(context, {1, 2});
   auto y = upload<T>(context, std::vector<T>(2, std::numeric_limits<T>::quiet_NaN()));
   axpby(context, 3, x, 0, y.span());
   CHECK(download(context, y) == std::vector<T>{3, 6});
+  fill(context, std::numeric_limits<T>::quiet_NaN(), y.span());
+  axpbypcz(context, 3, x, -1, x, 0, y.span());
+  CHECK(download(context, y) == std::vector<T>{2, 4});
 }
 
 TEST_CASE_TEMPLATE_DEFINE("primitives refuse unequal sizes and overlap", S, primitives_refuse) {
@@ -258,12 +273,15 @@ TEST_CASE_TEMPLATE_DEFINE("primitives refuse unequal sizes and overlap", S, prim
   auto three = upload<T>(context, {1, 2, 3}), four = upload<T>(context, {1, 2, 3, 4});
   const auto head = four.span().subspan(0, 3), tail = four.span().subspan(1, 3);
   const Span<T, B> whole = three;
+  using Other = std::conditional_t<std::is_same_v<T, float>, double, float>;
   const auto refused = [](const auto& body) {
     return code_thrown_by(body) == ErrorCode::invalid_argument;
   };
   CHECK(refused([&] { copy(context, four, whole); }));
   CHECK(refused([&] { axpby(context, 1, four, 1, whole); }));
   CHECK(refused([&] { multiply(context, three, four, whole); }));
+  CHECK(refused([&] { axpbypcz(context, 1, three, 1, four, 1, whole); }));
+  CHECK(refused([&] { convert(context, T(1), four, Vector<Other, B>(context, 3).span()); }));
   CHECK(refused([&] { dot(context, three, four, s); }));
   CHECK(refused([&] { cg_direction(context, {s, t, s, s, u}, four, whole); }));
   CHECK(refused([&] { cg_step(context, {s, t, t, s, u}, 1, 0, four, three, head, tail); }));
@@ -271,6 +289,7 @@ TEST_CASE_TEMPLATE_DEFINE("primitives refuse unequal sizes and overlap", S, prim
   CHECK(refused([&] { copy(context, head, tail); }));
   CHECK(refused([&] { axpby(context, 1, whole, 1, whole); }));
   CHECK(refused([&] { multiply(context, three, tail, head); }));
+  CHECK(refused([&] { axpbypcz(context, 1, three, 1, tail, 1, head); }));
   CHECK(refused([&] { cg_direction(context, {s, t, s, s, u}, whole, whole); }));
   CHECK(refused([&] { cg_step(context, {s, t, t, s, u}, 1, 0, three, three, head, tail); }));
   CHECK_NOTHROW(dot(context, head, tail, s));

@@ -2,38 +2,12 @@
 // Every way in which conjugate gradients can end, and the faults that solvers are known for.
 #include <tansolve/solvers/look.hpp>
 
+#include "solvers/lying.hpp"
 #include "solvers/solving.hpp"
 
-#include <functional>
 #include <sstream>
 
 namespace tansolve::test {
-
-/// A matrix whose fused product, the one inside the iterations, can be made to lie.
-class Lying : public LinearOperator<double, Checked> {
- public:
-  using Lie = std::function<void(std::int64_t product, Span<double, Checked> y)>;
-  Lying(Context<Checked>& context, const Csr<double>& matrix, Lie lie)
-      : LinearOperator(context, matrix.rows(), matrix.cols()),
-        honest_(context, matrix),
-        lie_(std::move(lie)) {}
-
- protected:
-  void apply_impl(Span<const double, Checked> x, Span<double, Checked> y) const override {
-    honest_.apply(x, y);
-  }
-  void apply_dot_impl(Span<const double, Checked> x, Span<double, Checked> y,
-                      Scalar<double, Checked>& xy) const override {
-    honest_.apply(x, y);
-    lie_(++products_, y);
-    dot(context(), x, y, xy);
-  }
-
- private:
-  CsrOperator<double, Checked> honest_;
-  Lie lie_;
-  mutable std::int64_t products_ = 0;
-};
 
 using Options = SolveOptions<double, Checked>;
 
@@ -105,18 +79,6 @@ TEST_CASE_TEMPLATE("cg reports a system without solution where it meets a null v
   CHECK(report.status == Status::inconsistent);
   CHECK(report.iterations == 0);
   CHECK(x == std::vector<T>{0, 0, 0});
-}
-
-/// The Laplacian of the path of n points, whose null vectors are the constant ones.
-template <class T>
-Csr<T> path_laplacian(std::int64_t n) {
-  std::vector<Triplet<T>> triplets;
-  for (std::int64_t i = 0; i < n; ++i) {
-    if (i > 0) triplets.push_back({i, i - 1, T(-1)});
-    triplets.push_back({i, i, T(i > 0) + T(i + 1 < n)});
-    if (i + 1 < n) triplets.push_back({i, i + 1, T(-1)});
-  }
-  return Csr<T>::from_triplets(n, n, triplets);
 }
 
 TEST_CASE("cg never claims to solve a graph's Laplacian for a b that does not sum to 0") {

@@ -38,6 +38,18 @@ Csr<T> poisson(std::int64_t nx, std::int64_t ny) {
   return weighted_poisson<T>(nx, ny, [](std::int64_t) { return 1.0; });
 }
 
+/// The Laplacian of the path of n points, whose null vectors are the constant ones.
+template <class T>
+Csr<T> path_laplacian(std::int64_t n) {
+  std::vector<Triplet<T>> triplets;
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (i > 0) triplets.push_back({i, i - 1, T(-1)});
+    triplets.push_back({i, i, T(i > 0) + T(i + 1 < n)});
+    if (i + 1 < n) triplets.push_back({i, i + 1, T(-1)});
+  }
+  return Csr<T>::from_triplets(n, n, triplets);
+}
+
 template <class T>
 Csr<T> diagonal_matrix(const std::vector<T>& d) {
   std::vector<Triplet<T>> triplets;
