@@ -164,14 +164,15 @@ class HostTable {
   Json rows_ = Json::array();
 };
 
-/// Measures a coding with each R; says R = 1 and the fastest.
+/// Measures a coding with each R, where it has streams; says R = 1 and the fastest.
 template <class T>
 void bench_coding(Context<Host>& context, const Csr<T>& matrix, PlanRequest request,
                   HostProblem<T>& problem, HostTable& table) {
   const std::optional<int> forced = request.rows_per_lane;
   Json first, fastest;
   for (const int rows_per_lane : host_rows_per_lane) {
-    request.rows_per_lane = forced.value_or(rows_per_lane);
+    const bool streams = is_stream(*request.coding);
+    if (streams) request.rows_per_lane = forced.value_or(rows_per_lane);
     const Stopwatch stopwatch;
     const auto compressed = compress(matrix, {.plan = request, .threads = context.threads()});
     const double encode_seconds = stopwatch.seconds();
@@ -180,7 +181,7 @@ void bench_coding(Context<Host>& context, const Csr<T>& matrix, PlanRequest requ
                                time_operator(A, problem));
     if (first.is_null()) first = row;
     if (fastest.is_null() || row["product_seconds"] < fastest["product_seconds"]) fastest = row;
-    if (forced) break;
+    if (forced || !streams) break;
   }
   table.say(first);
   if (fastest != first) table.say(fastest);
@@ -206,6 +207,8 @@ Json bench_matrix(const BenchOptions& options, const Console& console, Source<T>
   for (const CodingTraits& coding : all_codings) {
     PlanRequest request = options.plan.request;
     if (request.coding && *request.coding != coding.coding) continue;
+    const bool of_streams = request.rows_per_lane || request.row_ends;
+    if (!request.coding && of_streams && !is_stream(coding.coding)) continue;
     request.coding = coding.coding;
     bench_coding(context, matrix, request, problem, table);
   }

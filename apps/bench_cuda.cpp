@@ -217,7 +217,10 @@ std::vector<Plan> bench_plans(const BenchOptions& options, const Plan& chosen) {
         Plan plan = {request.coding.value_or(coding.coding),
                      request.rows_per_lane.value_or(rows_per_lane),
                      request.row_ends.value_or(ends)};
-        if (!is_stream(plan.coding)) plan = {.coding = plan.coding};
+        if (!is_stream(plan.coding)) {
+          if (request.rows_per_lane || request.row_ends) continue;
+          plan = {.coding = plan.coding};
+        }
         if (std::ranges::find(plans, plan) == plans.end()) plans.push_back(plan);
       }
   return plans;

@@ -8,8 +8,10 @@
 #include <tansolve/solvers/bicgstab.hpp>
 #include <tansolve/solvers/cg.hpp>
 #include <tansolve/solvers/fcg.hpp>
+#include <tansolve/solvers/gmres.hpp>
 #include <tansolve/solvers/idr.hpp>
 #include <tansolve/solvers/look.hpp>
+#include <tansolve/solvers/minres.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -75,6 +77,12 @@ void choose_solver(const Traits& traits, const std::string& asked, Method& metho
   if (takes < kind) method.solver_reason += fmt::format("; {} needs {}", asked, kind_needed(takes));
 }
 
+KrylovBasis krylov_basis(const Tuning& tuning) {
+  KrylovBasis basis;
+  if (tuning.restart) basis.restart = *tuning.restart;
+  return basis;
+}
+
 }  // namespace
 
 template <class T, class B>
@@ -84,6 +92,16 @@ std::span<const SolverEntry<T, B>> all_solvers() {
        [](auto& A, auto b, auto x, auto& options, auto&) { return cg(A, b, x, options); }},
       {"fcg", Kind::definite, false,
        [](auto& A, auto b, auto x, auto& options, auto&) { return fcg(A, b, x, options); }},
+      {"minres", Kind::symmetric, false,
+       [](auto& A, auto b, auto x, auto& options, auto&) { return minres(A, b, x, options); }},
+      {"gmres", Kind::general, true,
+       [](auto& A, auto b, auto x, auto& options, auto& tuning) {
+         return gmres(A, b, x, options, krylov_basis(tuning));
+       }},
+      {"fgmres", Kind::general, true,
+       [](auto& A, auto b, auto x, auto& options, auto& tuning) {
+         return fgmres(A, b, x, options, krylov_basis(tuning));
+       }},
       {"bicgstab", Kind::general, false,
        [](auto& A, auto b, auto x, auto& options, auto&) { return bicgstab(A, b, x, options); }},
       {"idr", Kind::general, false,

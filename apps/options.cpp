@@ -28,8 +28,8 @@ const std::vector<std::pair<std::string, Format>> all_formats = {{"auto", Format
 constexpr int most_threads = 1024;
 
 constexpr std::string_view plan_parts =
-    "geometry=paper|joint|byte|fixed8|fixed12|fixed16|fixed, rows-per-lane=N, "
-    "row-ends=aligned|crossing, symbols=split|joint";
+    "geometry=paper|joint|byte|fixed8|fixed12|fixed16|fixed|patterns|shapes|packed, "
+    "rows-per-lane=N, row-ends=aligned|crossing, symbols=split|joint";
 
 [[noreturn]] void refuse_plan(std::string_view item, std::string_view why) {
   throw Error(ErrorCode::invalid_argument, fmt::format("--plan: '{}' {}", item, why));

@@ -15,7 +15,10 @@
 namespace tansolve::detail {
 namespace {
 
-constexpr std::int64_t order_window = 4096;
+/// Rows are sorted within the least window that leaves no more padding than this, since neighbours
+/// share what they read of x.
+constexpr double most_padding = 1.08;
+constexpr std::int64_t widest_window = 4096;
 
 /// Coded rows as ranges of the matrix' entries.
 template <class T>
@@ -174,6 +177,21 @@ class FieldEncoder {
   ValueEncoder<T> values_;
 };
 
+/// Fields of slices of 32 of these whole rows in turn over their entries.
+template <class T>
+double padding_of(const Csr<T>& matrix, const std::vector<std::uint32_t>& rows) {
+  std::int64_t padded = 0, entries = 0;
+  for (std::int64_t first = 0; first < std::ssize(rows); first += warp_size) {
+    std::int64_t longest = 0;
+    for (std::int64_t v = first; v < std::min(first + warp_size, std::ssize(rows)); ++v) {
+      longest = std::max(longest, matrix.row_nnz(rows[v]));
+      entries += matrix.row_nnz(rows[v]);
+    }
+    padded += longest * warp_size;
+  }
+  return entries == 0 ? 1 : static_cast<double>(padded) / static_cast<double>(entries);
+}
+
 /// Lengths of the coded rows.
 template <class T>
 std::vector<std::uint32_t> coded_lengths(const Csr<T>& matrix, const RowOrder& order) {
@@ -192,39 +210,51 @@ std::int64_t longest_piece(std::int64_t rows, std::int64_t nnz) {
 }
 
 template <class T>
-double padded_share(const Csr<T>& matrix) {
-  if (matrix.nnz() == 0) return 1;
+double padded_share(const Csr<T>& matrix, const RowOrder& order) {
+  const CodedRows<T> rows(matrix, order);
   std::int64_t padded = 0;
-  for (std::int64_t first = 0; first < matrix.rows(); first += warp_size) {
+  for (std::int64_t first = 0; first < rows.size(); first += warp_size) {
     std::int64_t longest = 0;
-    for (std::int64_t i = first; i < std::min(first + warp_size, matrix.rows()); ++i)
-      longest = std::max(longest, matrix.row_nnz(i));
+    for (std::int64_t v = first; v < std::min(first + warp_size, rows.size()); ++v)
+      longest = std::max(longest, rows[v].end - rows[v].begin);
     padded += longest * warp_size;
   }
-  return static_cast<double>(padded) / static_cast<double>(matrix.nnz());
+  return matrix.nnz() == 0 ? 1 : static_cast<double>(padded) / static_cast<double>(matrix.nnz());
 }
 
 template <class T>
 RowOrder choose_order(const Csr<T>& matrix) {
   const std::int64_t most = longest_piece(matrix.rows(), matrix.nnz());
   RowOrder order;
-  std::vector<std::uint32_t> pieces;
-  for (std::int64_t i = 0; i < matrix.rows(); ++i)
-    if (matrix.row_nnz(i) > most) {
-      if (order.long_starts.empty()) order.long_starts = {0};
-      order.long_rows.push_back(static_cast<std::uint32_t>(i));
-      for (std::int64_t p = 0; p < (matrix.row_nnz(i) + most - 1) / most; ++p)
-        pieces.push_back(static_cast<std::uint32_t>(matrix.rows() + std::ssize(pieces)));
-      order.long_starts.push_back(static_cast<std::uint32_t>(pieces.size()));
+  std::vector<std::uint32_t> whole, pieces;
+  for (std::int64_t i = 0; i < matrix.rows(); ++i) {
+    if (matrix.row_nnz(i) <= most) {
+      whole.push_back(static_cast<std::uint32_t>(i));
+      continue;
     }
-  if (pieces.empty() && padded_share(matrix) < 1 + 1.0 / 32) return order;
-  for (std::int64_t i = 0; i < matrix.rows(); ++i)
-    if (matrix.row_nnz(i) <= most) order.order.push_back(static_cast<std::uint32_t>(i));
-  const auto begin = order.order.begin();
-  for (std::int64_t first = 0; first < std::ssize(order.order); first += order_window)
-    std::stable_sort(
-        begin + first, begin + std::min(first + order_window, std::ssize(order.order)),
-        [&](std::uint32_t a, std::uint32_t b) { return matrix.row_nnz(a) > matrix.row_nnz(b); });
+    if (order.long_starts.empty()) order.long_starts = {0};
+    order.long_rows.push_back(static_cast<std::uint32_t>(i));
+    for (std::int64_t p = 0; p < (matrix.row_nnz(i) + most - 1) / most; ++p)
+      pieces.push_back(static_cast<std::uint32_t>(matrix.rows() + std::ssize(pieces)));
+    order.long_starts.push_back(static_cast<std::uint32_t>(pieces.size()));
+  }
+  if (padding_of(matrix, whole) > most_padding) {
+    std::vector<std::uint32_t> sorted;
+    for (std::int64_t window = 64; window <= widest_window; window *= 2) {
+      sorted = whole;
+      const auto begin = sorted.begin();
+      for (std::int64_t first = 0; first < std::ssize(sorted); first += window)
+        std::stable_sort(begin + first, begin + std::min(first + window, std::ssize(sorted)),
+                         [&](std::uint32_t a, std::uint32_t b) {
+                           return matrix.row_nnz(a) > matrix.row_nnz(b);
+                         });
+      if (padding_of(matrix, sorted) <= most_padding) break;
+    }
+    whole = std::move(sorted);
+  } else if (pieces.empty()) {
+    return order;
+  }
+  order.order = std::move(whole);
   order.order.insert(order.order.end(), pieces.begin(), pieces.end());
   return order;
 }
@@ -295,7 +325,7 @@ void encode_arrays(const Csr<T>& matrix, int threads, const Progress& progress,
 }
 
 #define TANSOLVE_INSTANTIATE(T)                                               \
-  template double padded_share(const Csr<T>&);                                \
+  template double padded_share(const Csr<T>&, const RowOrder&);               \
   template RowOrder choose_order(const Csr<T>&);                              \
   template ColumnFormat choose_column_format(const Csr<T>&, const RowOrder&); \
   template void encode_arrays(const Csr<T>&, int, const Progress&, CompressedParts<T>&);

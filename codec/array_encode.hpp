@@ -16,14 +16,14 @@ void encode_arrays(const Csr<T>& matrix, int threads, const Progress& progress,
 /// Rows longer than this, in a matrix of these dimensions, are cut into pieces of as many entries.
 std::int64_t longest_piece(std::int64_t rows, std::int64_t nnz);
 
-/// The order in which packed codes rows: by length, descending, in windows of order_window rows
-/// where slices would else be a 32nd longer; long rows in pieces, behind all others.
+/// The order in which packed codes rows: their own, or by length, descending, within windows of as
+/// few rows as suffice against padding; long rows in pieces, behind all others.
 template <class T>
 RowOrder choose_order(const Csr<T>& matrix);
 
-/// Entries of all slices of 32 rows, padded to the longest row of each, over those of the matrix.
+/// Fields of all slices of 32 coded rows, padded to the longest row of each, over the nonzeros.
 template <class T>
-double padded_share(const Csr<T>& matrix);
+double padded_share(const Csr<T>& matrix, const RowOrder& order = {});
 
 /// The fewest bits for the columns of a matrix in this order.
 template <class T>

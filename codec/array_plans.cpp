@@ -2,6 +2,7 @@
 // The cost model of the codings without streams: bytes by counting, time from what was measured.
 #include <tansolve/codec/array_encode.hpp>
 #include <tansolve/codec/array_plans.hpp>
+#include <tansolve/codec/gather.hpp>
 #include <tansolve/codec/row_patterns.hpp>
 #include <tansolve/codec/value_format.hpp>
 
@@ -14,6 +15,19 @@ namespace {
 /// More patterns than rows / 8, or than this, and no coding of them pays.
 constexpr std::int64_t most_patterns = 1 << 16;
 
+/// Of a product on an H200, in nanoseconds: of a nonzero and of a row of patterns (poisson27:128,
+/// poisson7:200 and fem3:72, within 12 %); of a 128-byte line of x that a warp reads
+/// (band:2000000:32:1500:16); and bytes a nanosecond: of fields with patterns (varcoef7:200,
+/// fem3u:72) and without (band:2000000:32:1500:0), and of x from beyond the L1 cache
+/// (er:3000000:16). Launch and latencies take the least time (poisson27:20).
+constexpr double pattern_nonzero = 0.47e-3, pattern_row = 3.1e-3, line = 2.4e-3;
+constexpr double shape_bandwidth = 3300, packed_bandwidth = 3700, gather_bandwidth = 3500;
+constexpr double least_nanoseconds = 5000;
+/// Larger dictionaries are read from beyond the L1 cache, 32 bytes at a time.
+constexpr std::size_t shared_dictionary = 48 << 10;
+/// On one core of the host.
+constexpr double host_nonzero = 0.6, host_field = 3, host_bandwidth = 9.7;
+
 /// Bytes of a row's number among so many.
 double number_bytes(std::int64_t count) {
   return count <= 1 ? 0 : count <= 0x100 ? 1 : count <= 0x10000 ? 2 : 4;
@@ -22,16 +36,18 @@ double number_bytes(std::int64_t count) {
 struct Size {
   double numbers = 0;  ///< of rows, and their order
   double tables = 0;
-  double fields = 0;   ///< with exceptions and slice offsets
-  double padding = 1;  ///< fields over nonzeros
+  double fields = 0;  ///< with exceptions and slice offsets
+  bool large_dictionary = false;
   double total() const { return numbers + tables + fields; }
 };
 
 template <class T>
-double value_bytes(const ValueFormatChoice<T>& choice, double entries) {
-  return entries * choice.format.bits / 8 +
-         static_cast<double>(choice.exceptions) * (8 + sizeof(T)) +
-         static_cast<double>(choice.format.dictionary.size() * sizeof(T));
+void add_values(const ValueFormatChoice<T>& choice, double entries, Size& size) {
+  const std::size_t dictionary = choice.format.dictionary.size() * sizeof(T);
+  size.large_dictionary = dictionary > shared_dictionary;
+  size.fields +=
+      entries * choice.format.bits / 8 + static_cast<double>(choice.exceptions) * (8 + sizeof(T));
+  size.tables += static_cast<double>(dictionary);
 }
 
 template <class T>
@@ -51,14 +67,13 @@ std::optional<Size> shapes_size(const Csr<T>& matrix, std::int64_t limit) {
   if (!found) found = find_patterns(matrix, PatternKind::columns, limit);
   if (!found) return {};
   Size size;
-  size.padding = padded_share(matrix);
-  const double entries = static_cast<double>(matrix.nnz()) * size.padding;
+  const double entries = static_cast<double>(matrix.nnz()) * padded_share(matrix);
   size.numbers = static_cast<double>(matrix.rows()) * number_bytes(found->patterns.count());
   size.tables =
       static_cast<double>(4 * (found->patterns.starts.size() + found->patterns.offsets.size()) +
                           found->patterns.negative.size());
-  size.fields = value_bytes(choose_value_format(matrix, found->patterns.negative.empty()), entries);
-  size.fields += static_cast<double>(matrix.rows()) / warp_size * 8;
+  size.fields = static_cast<double>(matrix.rows()) / warp_size * 8;
+  add_values(choose_value_format(matrix, found->patterns.negative.empty()), entries, size);
   return size;
 }
 
@@ -67,23 +82,14 @@ Size packed_size(const Csr<T>& matrix) {
   const RowOrder order = choose_order(matrix);
   const ColumnFormat columns = choose_column_format(matrix, order);
   Size size;
-  size.padding = order.order.empty() ? padded_share(matrix) : 1;
-  const double entries = static_cast<double>(matrix.nnz()) * size.padding;
+  const double entries = static_cast<double>(matrix.nnz()) * padded_share(matrix, order);
   const auto rows = static_cast<double>(matrix.rows());
   size.numbers = static_cast<double>(RowNumbers::lengths(matrix.offsets()).bytes().size()) +
                  4 * static_cast<double>(order.order.size());
-  size.fields = value_bytes(choose_value_format(matrix, true), entries) +
-                entries * columns.bits / 8 + rows / warp_size * 8;
+  size.fields = entries * columns.bits / 8 + rows / warp_size * 8;
+  add_values(choose_value_format(matrix, true), entries, size);
   return size;
 }
-
-/// Of a product on an H200: of a nonzero and of a row by coding, nanoseconds; bandwidth, bytes a
-/// nanosecond.
-constexpr double pattern_nonzero = 0.5e-3, pattern_row = 1.2e-3;
-constexpr double shape_nonzero = 2.2e-3, packed_nonzero = 2.2e-3;
-constexpr double bandwidth = 3800;
-/// On one core of the host.
-constexpr double host_nonzero = 0.6, host_field = 3, host_bandwidth = 9.7;
 
 }  // namespace
 
@@ -105,12 +111,18 @@ std::optional<Candidate> predict_arrays(const Csr<T>& matrix, Coding coding, boo
                  nnz * (coding == Coding::patterns ? host_nonzero : host_field));
     return candidate;
   }
-  const double vectors =
-      static_cast<double>(sizeof(T)) * static_cast<double>(matrix.rows() + matrix.cols());
-  const double work = coding == Coding::patterns ? nnz * pattern_nonzero + rows * pattern_row
-                      : coding == Coding::shapes ? nnz * size->padding * shape_nonzero
-                                                 : nnz * size->padding * packed_nonzero;
-  candidate.nanoseconds = std::max(work, (candidate.bytes + vectors) / bandwidth);
+  if (coding == Coding::patterns) {
+    candidate.nanoseconds = nnz * pattern_nonzero + rows * pattern_row;
+  } else {
+    const double bytes = candidate.bytes + static_cast<double>(sizeof(T)) *
+                                               static_cast<double>(matrix.rows() + matrix.cols());
+    const Gather gather = estimate_gather(matrix);
+    const double dictionary = size->large_dictionary ? 32 * nnz : 0;
+    candidate.nanoseconds =
+        std::max({bytes / (coding == Coding::shapes ? shape_bandwidth : packed_bandwidth),
+                  gather.lines * line, (gather.bytes + dictionary) / gather_bandwidth});
+  }
+  candidate.nanoseconds = std::max(candidate.nanoseconds, least_nanoseconds);
   return candidate;
 }
 

@@ -3,6 +3,7 @@
 #include <tansolve/codec/array_plans.hpp>
 #include <tansolve/codec/encode.hpp>
 #include <tansolve/codec/error.hpp>
+#include <tansolve/codec/gather.hpp>
 #include <tansolve/codec/planner.hpp>
 
 #include <fmt/format.h>
@@ -42,8 +43,9 @@ constexpr std::array<double, stream_codings> gpu_costs = {2.25, 1.45, 1.35, 1.1,
 constexpr double gpu_row_cost = 1.4, gpu_lane_cost = 3.7, gpu_escape_cost = 6;
 /// And of an entry of the longest row, which one lane decodes alone (laplacian:ba:2000000:12).
 constexpr double gpu_serial_cost = 120'000;
-/// What it streams, and the time of a nonzero of cuSPARSE's reproducible CSR product.
-constexpr double gpu_bandwidth = 4000, gpu_csr_cost = 5;
+/// What it streams, the time of a nonzero of cuSPARSE's reproducible CSR product, and bytes of x a
+/// nanosecond that it reads from beyond the L1 cache (er:3000000:16).
+constexpr double gpu_bandwidth = 4000, gpu_csr_cost = 5, gpu_csr_gather = 3900;
 
 /// Slices that keep a large GPU's warps busy (132 multiprocessors of 32 warps), and threads
 /// balanced.
@@ -233,6 +235,12 @@ PlanChoice choose_plan(const Csr<T>& matrix, const Histogram& histogram,
   for (const CodingTraits& coding : all_codings) {
     if (request.coding && *request.coding != coding.coding) continue;
     if (!is_stream(coding.coding)) {
+      if (request.rows_per_lane || request.row_ends) {
+        if (!request.coding) continue;
+        throw Error(ErrorCode::invalid_argument,
+                    fmt::format("plan: {} has no streams, hence neither rows a lane nor row ends",
+                                coding.name));
+      }
       if (const auto candidate = detail::predict_arrays(
               matrix, coding.coding, request.coding.has_value(), request.processor))
         choice.considered.push_back(*candidate);
@@ -255,7 +263,8 @@ PlanChoice choose_plan(const Csr<T>& matrix, const Histogram& histogram,
   const auto nnz = static_cast<double>(matrix.nnz());
   choice.csr_nanoseconds =
       request.processor == Processor::gpu
-          ? std::max(choice.csr_bytes / gpu_bandwidth, nnz * gpu_csr_cost * 1e-3)
+          ? std::max({choice.csr_bytes / gpu_bandwidth, nnz * gpu_csr_cost * 1e-3,
+                      detail::estimate_gather(matrix).bytes / gpu_csr_gather})
           : std::max(choice.csr_bytes / core_bandwidth, nnz * csr_least_nanoseconds);
   choice.compression_pays = time ? choice.chosen.nanoseconds < choice.csr_nanoseconds
                                  : choice.chosen.bytes < choice.csr_bytes;

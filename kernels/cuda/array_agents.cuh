@@ -42,6 +42,9 @@ class RowAgent {
   explicit __device__ RowAgent(const ArrayArguments<T>& arguments)
       : matrix_(arguments.matrix), arguments_(arguments), lane_(threadIdx.x % 32) {}
 
+  /// Asks for what comes first of a group, where that pays, so that it is there in its turn.
+  __device__ void prepare(std::uint32_t) {}
+
   __device__ double xy() const { return xy_; }
 
  protected:
@@ -113,17 +116,12 @@ class PatternAgent : public RowAgent<T, shared> {
     return (matrix.rows + of_set - 1) / of_set * groups_side_by_side;
   }
 
-  /// Asks for what comes first of a group, so that it is there when its turn comes.
-  __device__ void prepare(std::uint32_t group) {
-    this->template load_numbers<rows, stride>(row_of(group), matrix_.rows - 1, numbers_);
-  }
-
-  __device__ void run(std::uint32_t group, std::uint32_t next) {
-    const std::uint32_t first_row = row_of(group);
+  __device__ void run(std::uint32_t group, std::uint32_t) {
+    const std::uint32_t first_row =
+        group / groups_side_by_side * (32 * rows * groups_side_by_side) +
+        group % groups_side_by_side * 32 + lane_;
     std::uint32_t numbers[rows];
-#pragma unroll
-    for (int t = 0; t < rows; ++t) numbers[t] = numbers_[t];
-    prepare(next);
+    this->template load_numbers<rows, stride>(first_row, matrix_.rows - 1, numbers);
     const auto* patterns = this->template table<PatternInfo>(0);
     Row of[rows];
     bool same = true;
@@ -151,11 +149,6 @@ class PatternAgent : public RowAgent<T, shared> {
   }
 
  private:
-  __device__ std::uint32_t row_of(std::uint32_t group) const {
-    return group / groups_side_by_side * (32 * rows * groups_side_by_side) +
-           group % groups_side_by_side * 32 + lane_;
-  }
-
   struct Row {
     std::uint32_t first, length, mask, masks;
   };
@@ -213,8 +206,6 @@ class PatternAgent : public RowAgent<T, shared> {
             k < of[t].length && row + t * stride < matrix_.rows ? masks[of[t].masks + k / 32] : 0;
     }
   }
-
-  std::uint32_t numbers_[rows];  ///< of the group to come
 };
 
 /// What fields are: columns, of at most 32 bits; values as they are; indices of values, of at most
@@ -321,12 +312,17 @@ class FieldAgent : public RowAgent<T, shared> {
  public:
   using Base::Base;
   static constexpr int threads = shapes ? 512 : 1024;
+  static constexpr bool ahead = shapes;  ///< without patterns registers are short
 
   static __device__ std::uint32_t groups(const ArrayMatrixView<T>& matrix) {
     return (matrix.coded_rows + 31) / 32;
   }
 
   __device__ void prepare(std::uint32_t slice) {
+    if constexpr (ahead) load_slice(slice);
+  }
+
+  __device__ void load_slice(std::uint32_t slice) {
     slice = min(slice, groups(matrix_) - 1);
     begin_ = matrix_.slice_offsets[slice];
     end_ = matrix_.slice_offsets[slice + 1];
@@ -334,10 +330,11 @@ class FieldAgent : public RowAgent<T, shared> {
   }
 
   __device__ void run(std::uint32_t slice, std::uint32_t next) {
+    if constexpr (!ahead) load_slice(slice);
     const std::uint32_t first = begin_;
     const std::uint32_t width = end_ - begin_;
     enter(slice);
-    prepare(next);
+    if constexpr (ahead) load_slice(next);
     // The last entries are asked for first: most rows of a stencil have few others.
     const std::uint32_t fours = width & ~3u;
     Entries<2> two;

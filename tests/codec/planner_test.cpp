@@ -23,9 +23,12 @@ TEST_CASE("predicted bytes agree with the encoded matrix within a tenth") {
       CAPTURE(static_cast<int>(plan.row_ends));
       const auto matrix = generate(specification);
       const Histogram histogram = count_pairs(matrix);
-      const auto choice = choose_plan(
-          matrix, histogram,
-          {.coding = plan.coding, .rows_per_lane = plan.rows_per_lane, .row_ends = plan.row_ends});
+      PlanRequest request = {.coding = plan.coding};
+      if (is_stream(plan.coding)) {
+        request.rows_per_lane = plan.rows_per_lane;
+        request.row_ends = plan.row_ends;
+      }
+      const auto choice = choose_plan(matrix, histogram, request);
       const auto encoded = encode(matrix, choice.chosen.plan, histogram);
       CHECK(choice.chosen.bytes ==
             doctest::Approx(static_cast<double>(encoded.storage().total())).epsilon(0.1));
@@ -64,6 +67,10 @@ TEST_CASE("forced parts of a plan are kept, and bad ones refused") {
                   {.coding = Coding::paper, .rows_per_lane = 5, .row_ends = RowEnds::crossing});
   CHECK(choice.chosen.plan == Plan{Coding::paper, 5, RowEnds::crossing});
   CHECK(choice.reason == "paper was asked for");
+  CHECK(is_stream(choose_plan(matrix, histogram, {.rows_per_lane = 3}).chosen.plan.coding));
+  CHECK_THROWS_WITH_AS(
+      choose_plan(matrix, histogram, {.coding = Coding::patterns, .rows_per_lane = 3}),
+      doctest::Contains("patterns has no streams"), Error);
   CHECK_THROWS_WITH_AS(choose_plan(matrix, histogram, {.rows_per_lane = 0}),
                        doctest::Contains("rows per lane"), Error);
   CHECK(parse_coding("fixed12") == Coding::fixed12);

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Counts cache lines on a sample of rows.
+#include <tansolve/codec/dtans/geometry.hpp>
+#include <tansolve/codec/gather.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace tansolve::detail {
+namespace {
+
+constexpr std::int64_t line_bytes = 128, sector_bytes = 32;
+/// What the L1 cache keeps of x beside what streams through.
+constexpr std::int64_t cache_bytes = 160 << 10;
+constexpr std::int64_t blocks = 24, block_rows = 1024, most_entries = 1 << 16;
+
+std::int64_t count_distinct(std::vector<std::int64_t>& numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  return std::unique(numbers.begin(), numbers.end()) - numbers.begin();
+}
+
+}  // namespace
+
+template <class T>
+Gather estimate_gather(const Csr<T>& matrix) {
+  constexpr auto size = static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t stride = std::max(block_rows, matrix.rows() / blocks);
+  double entries = 0, lines = 0, bytes = 0;
+  std::vector<std::int64_t> of_block, of_load, sectors;
+  for (std::int64_t block = 0; block < matrix.rows(); block += stride) {
+    of_block.clear();
+    double sector_count = 0;
+    const std::int64_t end = std::min(block + block_rows, matrix.rows());
+    for (std::int64_t first = block; first < end && std::ssize(of_block) < most_entries;
+         first += warp_size) {
+      const std::int64_t last = std::min(first + warp_size, end);
+      std::int64_t width = 0;
+      for (std::int64_t i = first; i < last; ++i) width = std::max(width, matrix.row_nnz(i));
+      for (std::int64_t k = 0; k < std::min<std::int64_t>(width, most_entries / warp_size); ++k) {
+        of_load.clear();
+        sectors.clear();
+        for (std::int64_t i = first; i < last; ++i) {
+          if (k >= matrix.row_nnz(i)) continue;
+          const std::int64_t at = matrix.columns()[matrix.offsets()[i] + k] * size;
+          of_load.push_back(at / line_bytes);
+          sectors.push_back(at / sector_bytes);
+        }
+        entries += static_cast<double>(of_load.size());
+        of_block.insert(of_block.end(), of_load.begin(), of_load.end());
+        lines += static_cast<double>(count_distinct(of_load));
+        sector_count += static_cast<double>(count_distinct(sectors));
+      }
+    }
+    const std::int64_t footprint = count_distinct(of_block) * line_bytes;
+    bytes += footprint <= cache_bytes ? static_cast<double>(footprint)
+                                      : sector_count * static_cast<double>(sector_bytes);
+  }
+  const double scale = entries == 0 ? 0 : static_cast<double>(matrix.nnz()) / entries;
+  return {lines * scale, bytes * scale};
+}
+
+template Gather estimate_gather(const Csr<double>&);
+template Gather estimate_gather(const Csr<float>&);
+
+}  // namespace tansolve::detail
