@@ -16,15 +16,16 @@ namespace {
 constexpr std::int64_t most_patterns = 1 << 16;
 
 /// Of a product on an H200, in nanoseconds: of a nonzero and of a row of patterns (poisson27:128,
-/// poisson7:200 and fem3:72, within 12 %); of a 128-byte line of x that a warp reads
-/// (band:2000000:32:1500:16); and bytes a nanosecond: of fields with patterns (varcoef7:200,
-/// fem3u:72) and without (band:2000000:32:1500:0), and of x from beyond the L1 cache
-/// (er:3000000:16). Launch and latencies take the least time (poisson27:20).
-constexpr double pattern_nonzero = 0.47e-3, pattern_row = 3.1e-3, line = 2.4e-3;
-constexpr double shape_bandwidth = 3300, packed_bandwidth = 3700, gather_bandwidth = 3500;
+/// poisson7:200 and fem3:72, within 12 %), and of a nonzero of shapes (poisson27:128); of these
+/// where the patterns do not fit into shared memory (tile:50:Si5H12, tile:20:bcsstk32). Bytes a
+/// nanosecond: of fields with patterns (varcoef7:200, fem3u:72) and without
+/// (band:2000000:32:1500:0). Launch and latencies take the least time (poisson27:20).
+constexpr double pattern_nonzero = 0.47e-3, pattern_row = 3.1e-3, shape_nonzero = 2.2e-3;
+constexpr double far_pattern_nonzero = 8.5e-3, far_shape_nonzero = 3e-3;
+constexpr double shape_bandwidth = 3300, packed_bandwidth = 3700;
 constexpr double least_nanoseconds = 5000;
-/// Larger dictionaries are read from beyond the L1 cache, 32 bytes at a time.
-constexpr std::size_t shared_dictionary = 48 << 10;
+/// What of patterns and dictionaries kernels keep in shared memory.
+constexpr double shared_tables = 56 << 10, shared_dictionary = 48 << 10;
 /// On one core of the host.
 constexpr double host_nonzero = 0.6, host_field = 3, host_bandwidth = 9.7;
 
@@ -36,18 +37,19 @@ double number_bytes(std::int64_t count) {
 struct Size {
   double numbers = 0;  ///< of rows, and their order
   double tables = 0;
-  double fields = 0;  ///< with exceptions and slice offsets
-  bool large_dictionary = false;
+  double fields = 0;            ///< with exceptions and slice offsets
+  bool far_tables = false;      ///< beyond shared memory
+  bool far_dictionary = false;  ///< likewise
   double total() const { return numbers + tables + fields; }
 };
 
 template <class T>
 void add_values(const ValueFormatChoice<T>& choice, double entries, Size& size) {
-  const std::size_t dictionary = choice.format.dictionary.size() * sizeof(T);
-  size.large_dictionary = dictionary > shared_dictionary;
+  const auto dictionary = static_cast<double>(choice.format.dictionary.size() * sizeof(T));
+  size.far_dictionary = dictionary > shared_dictionary;
   size.fields +=
       entries * choice.format.bits / 8 + static_cast<double>(choice.exceptions) * (8 + sizeof(T));
-  size.tables += static_cast<double>(dictionary);
+  size.tables += dictionary;
 }
 
 template <class T>
@@ -56,8 +58,10 @@ std::optional<Size> patterns_size(const Csr<T>& matrix, std::int64_t limit) {
   if (!found) return {};
   Size size;
   size.numbers = static_cast<double>(matrix.rows()) * number_bytes(found->patterns.count());
-  size.tables = static_cast<double>(4 * found->patterns.starts.size() +
-                                    (4 + sizeof(T)) * found->patterns.offsets.size());
+  const auto patterns = static_cast<double>(found->patterns.count());
+  const auto entries = static_cast<double>(found->patterns.offsets.size());
+  size.tables = 4 * patterns + (4 + sizeof(T)) * entries;
+  size.far_tables = 16 * patterns + 2 * sizeof(T) * entries > shared_tables;
   return size;
 }
 
@@ -72,6 +76,9 @@ std::optional<Size> shapes_size(const Csr<T>& matrix, std::int64_t limit) {
   size.tables =
       static_cast<double>(4 * (found->patterns.starts.size() + found->patterns.offsets.size()) +
                           found->patterns.negative.size());
+  size.far_tables = 16 * static_cast<double>(found->patterns.starts.size()) +
+                        8 * static_cast<double>(found->patterns.offsets.size()) >
+                    shared_tables;
   size.fields = static_cast<double>(matrix.rows()) / warp_size * 8;
   add_values(choose_value_format(matrix, found->patterns.negative.empty()), entries, size);
   return size;
@@ -95,7 +102,7 @@ Size packed_size(const Csr<T>& matrix) {
 
 template <class T>
 std::optional<Candidate> predict_arrays(const Csr<T>& matrix, Coding coding, bool asked,
-                                        Processor processor) {
+                                        Processor processor, const Gather& gather) {
   const std::int64_t limit = asked ? std::numeric_limits<std::int64_t>::max()
                                    : std::clamp<std::int64_t>(matrix.rows() / 8, 64, most_patterns);
   const std::optional<Size> size = coding == Coding::patterns ? patterns_size(matrix, limit)
@@ -112,21 +119,24 @@ std::optional<Candidate> predict_arrays(const Csr<T>& matrix, Coding coding, boo
     return candidate;
   }
   if (coding == Coding::patterns) {
-    candidate.nanoseconds = nnz * pattern_nonzero + rows * pattern_row;
+    candidate.nanoseconds =
+        nnz * (size->far_tables ? far_pattern_nonzero : pattern_nonzero) + rows * pattern_row;
   } else {
     const double bytes = candidate.bytes + static_cast<double>(sizeof(T)) *
                                                static_cast<double>(matrix.rows() + matrix.cols());
-    const Gather gather = estimate_gather(matrix);
-    const double dictionary = size->large_dictionary ? 32 * nnz : 0;
-    candidate.nanoseconds =
-        std::max({bytes / (coding == Coding::shapes ? shape_bandwidth : packed_bandwidth),
-                  gather.lines * line, (gather.bytes + dictionary) / gather_bandwidth});
+    const bool shapes = coding == Coding::shapes;
+    const double work = shapes ? nnz * (size->far_tables ? far_shape_nonzero : shape_nonzero) : 0;
+    const double far_bytes = gather.bytes + (size->far_dictionary ? 32 * nnz : 0);
+    candidate.nanoseconds = std::max({bytes / (shapes ? shape_bandwidth : packed_bandwidth),
+                                      gather_nanoseconds({gather.lines, far_bytes}), work});
   }
   candidate.nanoseconds = std::max(candidate.nanoseconds, least_nanoseconds);
   return candidate;
 }
 
-template std::optional<Candidate> predict_arrays(const Csr<double>&, Coding, bool, Processor);
-template std::optional<Candidate> predict_arrays(const Csr<float>&, Coding, bool, Processor);
+template std::optional<Candidate> predict_arrays(const Csr<double>&, Coding, bool, Processor,
+                                                 const Gather&);
+template std::optional<Candidate> predict_arrays(const Csr<float>&, Coding, bool, Processor,
+                                                 const Gather&);
 
 }  // namespace tansolve::detail

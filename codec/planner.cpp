@@ -43,6 +43,8 @@ constexpr std::array<double, stream_codings> gpu_costs = {2.25, 1.45, 1.35, 1.1,
 constexpr double gpu_row_cost = 1.4, gpu_lane_cost = 3.7, gpu_escape_cost = 6;
 /// And of an entry of the longest row, which one lane decodes alone (laplacian:ba:2000000:12).
 constexpr double gpu_serial_cost = 120'000;
+/// Nanoseconds of launching, copying the tables and waiting for the first words (poisson27:20).
+constexpr double gpu_least_nanoseconds = 8000;
 /// What it streams, the time of a nonzero of cuSPARSE's reproducible CSR product, and bytes of x a
 /// nanosecond that it reads from beyond the L1 cache (er:3000000:16).
 constexpr double gpu_bandwidth = 4000, gpu_csr_cost = 5, gpu_csr_gather = 3900;
@@ -147,7 +149,8 @@ double padding_symbols(const Csr<T>& matrix, const Plan& plan) {
 
 template <class T>
 Candidate predict(const Csr<T>& matrix, const Histogram& histogram, const Plan& plan,
-                  double in_step, double row_length_bytes, Processor processor) {
+                  double in_step, double row_length_bytes, Processor processor,
+                  const detail::Gather& gather) {
   const auto& [coding, name, geometry, tables] = traits(plan.coding);
   const auto nnz = static_cast<double>(matrix.nnz());
   const double scale = histogram.total == 0 ? 0 : nnz / static_cast<double>(histogram.total);
@@ -189,8 +192,13 @@ Candidate predict(const Csr<T>& matrix, const Histogram& histogram, const Plan& 
     for (std::int64_t i = 0; i < matrix.rows(); ++i) longest = std::max(longest, matrix.row_nnz(i));
     const auto longest_row = static_cast<double>(longest);
     const double vectors = 2 * static_cast<double>(sizeof(T)) * rows;
-    candidate.nanoseconds = std::max({picoseconds * 1e-3, longest_row * gpu_serial_cost * 1e-3,
-                                      (candidate.bytes + vectors) / gpu_bandwidth});
+    // What the gather of x takes beyond that of a stencil, three lines a load, which is in the
+    // costs.
+    const double scattered = detail::gather_nanoseconds(gather) -
+                             detail::gather_nanoseconds({.lines = 3 * nnz / warp_size});
+    candidate.nanoseconds = std::max(
+        {picoseconds * 1e-3 + std::max(scattered, 0.0), longest_row * gpu_serial_cost * 1e-3,
+         (candidate.bytes + vectors) / gpu_bandwidth, gpu_least_nanoseconds});
     return candidate;
   }
   const HostCost& cost = host_costs[static_cast<std::size_t>(plan.coding)];
@@ -231,6 +239,8 @@ PlanChoice choose_plan(const Csr<T>& matrix, const Histogram& histogram,
   const double in_step = share_in_step(matrix);
   const auto row_length_bytes =
       static_cast<double>(RowNumbers::lengths(matrix.offsets()).bytes().size());
+  const detail::Gather gather =
+      request.processor == Processor::gpu ? detail::estimate_gather(matrix) : detail::Gather();
   PlanChoice choice;
   for (const CodingTraits& coding : all_codings) {
     if (request.coding && *request.coding != coding.coding) continue;
@@ -242,7 +252,7 @@ PlanChoice choose_plan(const Csr<T>& matrix, const Histogram& histogram,
                                 coding.name));
       }
       if (const auto candidate = detail::predict_arrays(
-              matrix, coding.coding, request.coding.has_value(), request.processor))
+              matrix, coding.coding, request.coding.has_value(), request.processor, gather))
         choice.considered.push_back(*candidate);
       continue;
     }
@@ -252,7 +262,7 @@ PlanChoice choose_plan(const Csr<T>& matrix, const Histogram& histogram,
             choose_rows_per_lane(matrix.rows(), matrix.nnz(), request)),
         .row_ends = request.row_ends.value_or(time ? RowEnds::aligned : RowEnds::crossing)};
     choice.considered.push_back(
-        predict(matrix, histogram, plan, in_step, row_length_bytes, request.processor));
+        predict(matrix, histogram, plan, in_step, row_length_bytes, request.processor, gather));
   }
   std::stable_sort(choice.considered.begin(), choice.considered.end(),
                    [&](const Candidate& a, const Candidate& b) {
@@ -264,7 +274,7 @@ PlanChoice choose_plan(const Csr<T>& matrix, const Histogram& histogram,
   choice.csr_nanoseconds =
       request.processor == Processor::gpu
           ? std::max({choice.csr_bytes / gpu_bandwidth, nnz * gpu_csr_cost * 1e-3,
-                      detail::estimate_gather(matrix).bytes / gpu_csr_gather})
+                      gather.bytes / gpu_csr_gather})
           : std::max(choice.csr_bytes / core_bandwidth, nnz * csr_least_nanoseconds);
   choice.compression_pays = time ? choice.chosen.nanoseconds < choice.csr_nanoseconds
                                  : choice.chosen.bytes < choice.csr_bytes;

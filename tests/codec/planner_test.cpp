@@ -59,6 +59,23 @@ TEST_CASE("compression pays in memory on a stencil and not on unique pairs") {
   CHECK_FALSE(choose_plan(unique, count_pairs(unique), memory).compression_pays);
 }
 
+TEST_CASE("on a gpu rows that repeat are patterns, their columns shapes, and bands are packed") {
+  for (const auto& [specification, coding] :
+       {std::pair("poisson27:48", Coding::patterns), std::pair("poisson7:70", Coding::patterns),
+        std::pair("fem3:24", Coding::patterns), std::pair("varcoef7:64", Coding::shapes),
+        std::pair("fem3u:24", Coding::shapes), std::pair("band:90000:32:1500:16", Coding::packed),
+        std::pair("band:90000:32:1500:0", Coding::packed)}) {
+    CAPTURE(specification);
+    const auto matrix = generate(specification);
+    const auto choice = choose_plan(matrix, count_pairs(matrix), {.processor = Processor::gpu});
+    CHECK(traits(choice.chosen.plan.coding).name == traits(coding).name);
+    CHECK(choice.compression_pays);
+  }
+  const auto random = generate("er:300000:16");
+  CHECK_FALSE(
+      choose_plan(random, count_pairs(random), {.processor = Processor::gpu}).compression_pays);
+}
+
 TEST_CASE("forced parts of a plan are kept, and bad ones refused") {
   const auto matrix = generate("poisson5:40");
   const Histogram histogram = count_pairs(matrix);
