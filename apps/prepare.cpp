@@ -173,9 +173,12 @@ void say_plan_and_storage(const Console& console, const Prepared<T>& matrix) {
   const auto total = static_cast<double>(storage.total());
   const auto nnz = static_cast<double>(matrix.nnz());
   console.say("format    dtans: {}; {}\n", plan_text(matrix.compressed->plan()), matrix.reason);
-  console.say("storage   {}: streams {}, symbols {}, row lengths {}, slice offsets {}\n",
-              bytes_text(total), bytes_text(storage.payload), bytes_text(storage.symbols),
-              bytes_text(storage.row_lengths), bytes_text(storage.offsets));
+  const bool streams = is_stream(matrix.compressed->plan().coding);
+  console.say("storage   {}: {} {}, {} {}, {} {}, slice offsets {}\n", bytes_text(total),
+              streams ? "streams" : "fields", bytes_text(storage.payload),
+              streams ? "symbols" : "patterns and dictionary", bytes_text(storage.symbols),
+              streams ? "row lengths" : "rows", bytes_text(storage.row_lengths),
+              bytes_text(storage.offsets));
   if (nnz > 0)
     console.say("          {:.3f} bytes a nonzero, {:.2f} times less than csr ({})\n", total / nnz,
                 standard.csr / total, bytes_text(standard.csr));
