@@ -4,6 +4,7 @@
 #include <tansolve/codec/error.hpp>
 #include <tansolve/codec/input_file.hpp>
 #include <tansolve/codec/output_file.hpp>
+#include <tansolve/codec/sections.hpp>
 
 #include <fmt/format.h>
 #include <zlib.h>
@@ -17,6 +18,9 @@
 
 namespace tansolve {
 namespace {
+
+using detail::put;
+using detail::SectionReader;
 
 static_assert(std::endian::native == std::endian::little, "containers are little-endian");
 
@@ -78,11 +82,6 @@ std::uint32_t crc_of(const void* data, std::size_t bytes) {
   return static_cast<std::uint32_t>(crc32_z(0, static_cast<const Bytef*>(data), bytes));
 }
 
-template <class U>
-void put(std::string& out, const U* data, std::size_t count) {
-  out.append(reinterpret_cast<const char*>(data), count * sizeof(U));
-}
-
 /// 4.3
 template <class T>
 std::string tables_section(const CompressedMatrix<T>& matrix) {
@@ -138,41 +137,6 @@ std::string order_section(const RowOrder& order) {
   put(out, order.long_starts.data(), order.long_starts.size());
   return out;
 }
-
-/// Takes arrays from a section, in order.
-class SectionReader {
- public:
-  SectionReader(std::string_view bytes, std::string what) : rest_(bytes), what_(std::move(what)) {}
-
-  template <class U>
-  std::vector<U> take(std::uint64_t count) {
-    if (count > rest_.size() / sizeof(U))
-      throw Error(ErrorCode::bad_input,
-                  fmt::format("{}: it must hold {} elements of {} bytes, but {} bytes are left",
-                              what_, count, sizeof(U), rest_.size()));
-    std::vector<U> array(count);
-    if (count > 0) std::memcpy(array.data(), rest_.data(), count * sizeof(U));
-    rest_.remove_prefix(count * sizeof(U));
-    return array;
-  }
-
-  template <class U>
-  std::vector<U> take_all() {
-    auto array = take<U>(rest_.size() / sizeof(U));
-    finish();
-    return array;
-  }
-
-  void finish() const {
-    if (!rest_.empty())
-      throw Error(ErrorCode::bad_input,
-                  fmt::format("{}: {} bytes more than what it must hold", what_, rest_.size()));
-  }
-
- private:
-  std::string_view rest_;
-  std::string what_;
-};
 
 template <class T>
 std::vector<SymbolTable<T>> read_tables(SectionReader reader, Coding coding) {

@@ -54,8 +54,8 @@ struct PlanChoice {
 /// percent: coded bits, padding, row lengths, offsets, tables, and the mean loss at the end of a
 /// lane), time from a cost a nonzero and coding that was measured on a host and on an H200.
 /// Deterministic.
-/// Throws Error(invalid_argument) for a forced rows_per_lane out of range, and for one, or row ends,
-/// where the forced coding has no streams.
+/// Throws Error(invalid_argument) for a forced rows_per_lane out of range, and for one, or row
+/// ends, where the forced coding has no streams.
 template <class T>
 PlanChoice choose_plan(const Csr<T>& matrix, const Histogram& histogram,
                        const PlanRequest& request = {});

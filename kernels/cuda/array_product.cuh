@@ -2,8 +2,9 @@
 // The kernels without streams and their launch; instantiated for one value type in each .cu file.
 #pragma once
 
-#include <tansolve/kernels/cuda/array_agents.cuh>
 #include <tansolve/kernels/cuda/array_product.hpp>
+#include <tansolve/kernels/cuda/field_agent.cuh>
+#include <tansolve/kernels/cuda/pattern_agent.cuh>
 #include <tansolve/kernels/cuda/reduce.cuh>
 
 #include <algorithm>

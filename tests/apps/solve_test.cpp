@@ -204,7 +204,8 @@ TEST_CASE("every solver of the table solves a definite system, and says that it 
   }
   const Outcome unknown = shell.tansolve("solve gen:poisson7:5 --solver magic");
   CHECK(unknown.code == 2);
-  CHECK(contains(unknown.err, "'magic' must be one of auto|cg|fcg|minres|gmres|fgmres|bicgstab|idr"));
+  CHECK(
+      contains(unknown.err, "'magic' must be one of auto|cg|fcg|minres|gmres|fgmres|bicgstab|idr"));
 }
 
 TEST_CASE("solve projects constant vectors out of a graph's Laplacian") {
@@ -271,8 +272,8 @@ TEST_CASE("solve either solves or says why not for every real matrix") {
     const std::string name = entry.path().string();
     if (!name.ends_with(".gz")) continue;
     CAPTURE(name);
-    const Outcome run = shell.tansolve("solve '" + name +
-                                       "' --json --rhs 'A*ones' --format dtans --max-iters 100");
+    const Outcome run =
+        shell.tansolve("solve '" + name + "' --json --rhs 'A*ones' --format dtans --max-iters 100");
     CHECK(run.code <= 3);
     if (run.code >= 2) {
       CHECK(contains(run.err, "tansolve: "));
