@@ -4,6 +4,8 @@
 #include <tansolve/solvers/bicgstab.hpp>
 #include <tansolve/solvers/recurrence.hpp>
 
+#include <fmt/format.h>
+
 namespace tansolve {
 namespace {
 

@@ -5,6 +5,8 @@
 #include <tansolve/solvers/random_vector.hpp>
 #include <tansolve/solvers/recurrence.hpp>
 
+#include <fmt/format.h>
+
 namespace tansolve {
 namespace {
 

@@ -9,14 +9,13 @@
 #include <tansolve/solvers/progress.hpp>
 #include <tansolve/solvers/workspace.hpp>
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace tansolve::detail {
@@ -104,8 +103,8 @@ Report solve_with_own_workspace(std::string_view solver, const LinearOperator<T,
   } catch (const Error& error) {
     if (error.code() != ErrorCode::out_of_memory) throw;
     throw Error(ErrorCode::out_of_memory,
-                fmt::format("{} keeps {} vectors of {} elements: {}", solver, shape.vectors,
-                            shape.size, error.what()));
+                std::string(solver) + " keeps " + std::to_string(shape.vectors) + " vectors of " +
+                    std::to_string(shape.size) + " elements: " + error.what());
   }
   const std::chrono::duration<double> building = std::chrono::steady_clock::now() - began;
   Report report = solve(*work);

@@ -4,6 +4,8 @@
 #include <tansolve/solvers/recurrence.hpp>
 #include <tansolve/solvers/refinement.hpp>
 
+#include <fmt/format.h>
+
 namespace tansolve {
 
 // Holds 2 vectors of fp64 and 2 of fp32 beside b and x.

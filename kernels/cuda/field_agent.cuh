@@ -33,54 +33,65 @@ class Fields {
 #pragma unroll
       for (int u = 0; u < count; u += in_one)
         read<sizeof(T) * in_one>(planes.low + (number + u) * sizeof(T), low_ + low_words * u);
-      return;
-    }
-    const int bits = known != 0 ? known : planes.bits;
-    if (has_low && (bits & 32)) read<4 * count>(planes.low + number * 4, low_);
-    if (bits & 16) read<2 * count>(planes.middle + number * 2, middle_);
-    if (bits & 8) read<count>(planes.high + number, high_);
-    if (has_single && (bits & 1))
+    } else {
+      const int bits = known != 0 ? known : planes.bits;
+      if constexpr (has_low)
+        if (bits & 32) read<4 * count>(planes.low + number * 4, low_);
+      if (bits & 16) read<2 * count>(planes.middle + number * 2, middle_);
+      if (bits & 8) read<count>(planes.high + number, high_);
+      if constexpr (has_single)
+        if (bits & 1)
 #pragma unroll
-      for (int u = 0; u < count; ++u) single_[u] = __ldg(planes.single + entry + u);
+          for (int u = 0; u < count; ++u) single_[u] = __ldg(planes.single + entry + u);
+    }
   }
 
   /// The low and high words of the fields. Bits are asked for once, not once a field.
   __device__ void join(const DevicePlanes& planes, std::uint32_t lane, std::uint32_t (&low)[count],
                        std::uint32_t (&high)[count]) const {
-    const int bits = known != 0 ? known : planes.bits;
     if constexpr (kind == FieldKind::bits) {
 #pragma unroll
       for (int u = 0; u < count; ++u) {
         low[u] = low_[low_words * u];
         high[u] = low_[low_words * u + low_words - 1];
       }
-      return;
-    }
+    } else {
+      const int bits = known != 0 ? known : planes.bits;
+      join_rest(bits, lane, low);
 #pragma unroll
-    for (int u = 0; u < count; ++u) high[u] = 0;
-    if (bits & 16)
+      for (int u = 0; u < count; ++u) high[u] = 0;
+      if constexpr (has_low)
+        if (bits & 32)
 #pragma unroll
-      for (int u = 0; u < count; ++u)
-        high[u] = u % 2 == 0 ? middle_[u / 2] & 0xffff : middle_[u / 2] >> 16;
-    if (bits & 8) {
-      const int at = bits & 16;
-#pragma unroll
-      for (int u = 0; u < count; ++u) high[u] |= (high_[0] >> 8 * u & 0xff) << at;
-    }
-    if (has_single && (bits & 1)) {
-      const int at = bits & 24;
-#pragma unroll
-      for (int u = 0; u < count; ++u) high[u] |= (single_[u] >> lane & 1) << at;
-    }
-    const bool wide = has_low && (bits & 32);
-#pragma unroll
-    for (int u = 0; u < count; ++u) {
-      low[u] = wide ? low_[u] : high[u];
-      high[u] = wide ? high[u] : 0;
+          for (int u = 0; u < count; ++u) {
+            high[u] = low[u];
+            low[u] = low_[u];
+          }
     }
   }
 
  private:
+  /// What the planes but the first, of 32 bits, hold.
+  __device__ void join_rest(int bits, std::uint32_t lane, std::uint32_t (&rest)[count]) const {
+#pragma unroll
+    for (int u = 0; u < count; ++u) rest[u] = 0;
+    if (bits & 16)
+#pragma unroll
+      for (int u = 0; u < count; ++u)
+        rest[u] = u % 2 == 0 ? middle_[u / 2] & 0xffff : middle_[u / 2] >> 16;
+    if (bits & 8) {
+      const int at = bits & 16;
+#pragma unroll
+      for (int u = 0; u < count; ++u) rest[u] |= (high_[0] >> 8 * u & 0xff) << at;
+    }
+    if constexpr (has_single)
+      if (bits & 1) {
+        const int at = bits & 24;
+#pragma unroll
+        for (int u = 0; u < count; ++u) rest[u] |= (single_[u] >> lane & 1) << at;
+      }
+  }
+
   /// Fields are read once: they pass by what the L1 cache keeps of x.
   template <int bytes>
   static __device__ void read(const std::byte* from, std::uint32_t* to) {
