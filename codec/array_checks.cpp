@@ -23,6 +23,29 @@ bool are_starts(const std::vector<Number>& starts, std::uint64_t last) {
          std::is_sorted(starts.begin(), starts.end());
 }
 
+/// That the columns of every row increase within the matrix, in time of rows and patterns alone.
+template <class T>
+void check_pattern_columns(const CompressedParts<T>& parts) {
+  const RowPatterns<T>& patterns = parts.arrays.patterns;
+  for (std::uint32_t p = 0; p < patterns.count(); ++p)
+    for (std::uint32_t e = patterns.starts[p] + 1; e < patterns.starts[p + 1]; ++e)
+      if (patterns.offsets[e] - patterns.offsets[patterns.starts[p]] <=
+          patterns.offsets[e - 1] - patterns.offsets[patterns.starts[p]])
+        refuse(fmt::format("pattern {}: its columns do not increase", p));
+  for (std::int64_t i = 0; i < parts.rows; ++i) {
+    const std::uint32_t p = parts.row_lengths[i];
+    if (p >= patterns.count())
+      refuse(fmt::format("row {}: pattern {} of {}", i, p, patterns.count()));
+    if (patterns.length(p) == 0) continue;
+    const std::uint32_t first = patterns.offsets[patterns.starts[p]];
+    const std::uint32_t last = patterns.offsets[patterns.starts[p + 1] - 1];
+    const std::uint64_t column = static_cast<std::uint32_t>(i) + first;
+    if (static_cast<std::uint32_t>(column) + std::uint64_t{last - first} >=
+        static_cast<std::uint64_t>(parts.cols))
+      refuse(fmt::format("row {}: pattern {} leaves the {} columns", i, p, parts.cols));
+  }
+}
+
 template <class T>
 void check_patterns(const CompressedParts<T>& parts) {
   const auto& [starts, offsets, values, negative] = parts.arrays.patterns;
@@ -33,14 +56,11 @@ void check_patterns(const CompressedParts<T>& parts) {
     refuse(fmt::format("patterns: {} values for {} offsets", values.size(), offsets.size()));
   if (!negative.empty() &&
       (parts.plan.coding != Coding::shapes || negative.size() != offsets.size() ||
-       *std::max_element(negative.begin(), negative.end()) > 1))
+       *std::max_element(negative.begin(), negative.end()) > 1 || parts.arrays.values.sign ||
+       !parts.arrays.values.dictionary.empty()))
     refuse(fmt::format("patterns: {} signs for {} offsets, each must be 0 or 1", negative.size(),
                        offsets.size()));
-  if (used)
-    for (std::int64_t i = 0; i < parts.rows; ++i)
-      if (parts.row_lengths[i] >= parts.arrays.patterns.count())
-        refuse(fmt::format("row {}: pattern {} of {}", i, parts.row_lengths[i],
-                           parts.arrays.patterns.count()));
+  if (used) check_pattern_columns(parts);
 }
 
 template <class T>
@@ -68,9 +88,11 @@ void check_formats(const CompressedParts<T>& parts) {
       (!values.sign || values.shift != 0 || values.least != 0 || !values.exceptions.empty()))
     refuse("values as fields of all their bits that are not as they are");
   if (!values.dictionary.empty() &&
-      (!values.exceptions.empty() || values.bits > 16 || values.bits % 8 != 0))
+      (!values.exceptions.empty() || values.bits > 16 || values.bits % 8 != 0 ||
+       values.shift != 0 || values.least != 0))
     refuse(fmt::format("values by a dictionary, as fields of {} bits, with {} exceptions",
                        values.bits, values.exceptions.size()));
+  if (values.bits == 0 && !values.exceptions.empty()) refuse("exceptions without fields");
   if (!fields && (values.shift != 0 || values.least != 0 || !values.dictionary.empty() ||
                   !values.exceptions.empty()))
     refuse("values both in patterns and as fields");
@@ -85,7 +107,9 @@ void check_order(const CompressedParts<T>& parts) {
   }
   if (parts.plan.coding != Coding::packed) refuse("an order of rows, which only packed has");
   if (long_starts.size() != (long_rows.empty() ? 0 : long_rows.size() + 1) ||
-      (!long_rows.empty() && !are_starts(long_starts, long_starts.back())))
+      (!long_rows.empty() &&
+       (!are_starts(long_starts, long_starts.back()) ||
+        std::adjacent_find(long_starts.begin(), long_starts.end()) != long_starts.end())))
     refuse(fmt::format("{} long rows with {} starts", long_rows.size(), long_starts.size()));
   const std::uint64_t pieces = parts.arrays.order.pieces();
   if (parts.rows + pieces > std::numeric_limits<std::uint32_t>::max() ||
@@ -102,7 +126,15 @@ void check_order(const CompressedParts<T>& parts) {
     if (row >= parts.rows) refuse(fmt::format("long row {} of {}", row, parts.rows));
     see(row);
   }
-  for (const std::uint32_t number : order) see(number);
+  std::int64_t before = -1;
+  for (const std::uint32_t number : order) {
+    see(number);
+    if (number < parts.rows) continue;
+    if (number < before) refuse(fmt::format("piece {} comes after piece {}", number, before));
+    before = number;
+  }
+  if (!long_rows.empty() && parts.arrays.columns.relative)
+    refuse("columns relative to rows of which some are in pieces");
 }
 
 template <class T>
@@ -158,20 +190,46 @@ void check_arrays(const CompressedParts<T>& parts) {
   check_slices(parts);
 }
 
+namespace {
+
+/// That fields beyond the ends of the rows of a slice are 0.
 template <class T>
-void check_fields(const CompressedParts<T>& parts, std::int64_t begin, std::int64_t end) {
-  const ArrayReader<T> reader(parts);
+void check_padding(const CompressedParts<T>& parts, const ArrayReader<T>& reader,
+                   std::int64_t slice) {
+  const auto first = static_cast<std::int64_t>(parts.slice_offsets[slice]);
+  const auto entries = static_cast<std::int64_t>(parts.slice_offsets.back());
+  const FieldSlice of = {first, static_cast<std::int64_t>(parts.slice_offsets[slice + 1]) - first};
+  const FieldPlanes columns(parts.arrays.column_words.data(), parts.arrays.columns.bits, entries);
+  const FieldPlanes values(parts.words.data(), parts.arrays.values.bits, entries);
+  for (int j = 0; j < warp_size; ++j) {
+    const std::int64_t v = slice * warp_size + j;
+    for (std::int64_t k = v < reader.coded_rows() ? reader.length(v) : 0; k < of.width; ++k)
+      if (columns.get(of, k, j) != 0 || values.get(of, k, j) != 0)
+        refuse(fmt::format("slice {}: a field beyond the end of a row is not 0", slice));
+  }
+}
+
+}  // namespace
+
+template <class T>
+void check_fields(const CompressedParts<T>& parts, const ArrayReader<T>& reader, std::int64_t begin,
+                  std::int64_t end) {
   const ValueFormat<T>& values = parts.arrays.values;
+  const bool packed = parts.plan.coding == Coding::packed;
+  if (parts.plan.coding == Coding::patterns) return;
+  for (std::int64_t s = begin / warp_size; s * warp_size < end; ++s)
+    check_padding(parts, reader, s);
   for (std::int64_t v = begin; v < end; ++v) {
     const std::uint32_t length = reader.length(v);
     std::int64_t before = -1;
     for (std::uint32_t k = 0; k < length; ++k) {
-      const std::uint32_t column = reader.column(v, k);
-      if (column >= parts.cols || column <= before)
-        refuse(fmt::format("row {}: column {} after {} in a matrix of {} columns", reader.row(v),
-                           column, before, parts.cols));
-      before = column;
-      if (parts.plan.coding == Coding::patterns) continue;
+      if (packed) {
+        const std::uint32_t column = reader.column(v, k);
+        if (column >= parts.cols || column <= before)
+          refuse(fmt::format("row {}: column {} after {} in a matrix of {} columns", reader.row(v),
+                             column, before, parts.cols));
+        before = column;
+      }
       const std::uint64_t field = reader.value_field(v, k);
       if (!values.dictionary.empty() && field >= values.dictionary.size())
         refuse(fmt::format("row {}: value {} of a dictionary of {}", reader.row(v), field,
@@ -186,8 +244,7 @@ void check_fields(const CompressedParts<T>& parts, std::int64_t begin, std::int6
 }
 
 template <class T>
-void check_exceptions(const CompressedParts<T>& parts) {
-  const ArrayReader<T> reader(parts);
+void check_exceptions(const CompressedParts<T>& parts, const ArrayReader<T>& reader) {
   const ValueFormat<T>& values = parts.arrays.values;
   const auto& offsets = parts.slice_offsets;
   for (const std::uint64_t place : values.exception_places) {
@@ -203,10 +260,11 @@ void check_exceptions(const CompressedParts<T>& parts) {
   }
 }
 
-#define TANSOLVE_INSTANTIATE(T)                                                      \
-  template void check_arrays(const CompressedParts<T>&);                             \
-  template void check_fields(const CompressedParts<T>&, std::int64_t, std::int64_t); \
-  template void check_exceptions(const CompressedParts<T>&);
+#define TANSOLVE_INSTANTIATE(T)                                                              \
+  template void check_arrays(const CompressedParts<T>&);                                     \
+  template void check_fields(const CompressedParts<T>&, const ArrayReader<T>&, std::int64_t, \
+                             std::int64_t);                                                  \
+  template void check_exceptions(const CompressedParts<T>&, const ArrayReader<T>&);
 TANSOLVE_INSTANTIATE(double)
 TANSOLVE_INSTANTIATE(float)
 #undef TANSOLVE_INSTANTIATE

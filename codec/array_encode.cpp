@@ -79,7 +79,9 @@ class ValueEncoder {
         format_.sign ? bits >> ValueFormat<T>::magnitude_bits << (format_.bits - 1) : 0;
     const std::uint64_t room = format_.sign ? format_.marker() >> 1 : format_.marker();
     if (!exceptions_) return sign | offset;
-    if (magnitude >= format_.least && offset <= room && (sign | offset) != format_.marker())
+    if (magnitude >= format_.least && offset <= room &&
+        (offset << format_.shift) + format_.least == magnitude &&
+        (sign | offset) != format_.marker())
       return sign | offset;
     exceptions.push_back({place, value});
     return format_.marker();

@@ -165,10 +165,9 @@ void decode_all(const CompressedMatrix<T>& matrix, int threads, Entry&& entry) {
 
 /// That pieces of a long row follow each other in its columns.
 template <class T>
-void check_pieces(const CompressedParts<T>& parts) {
+void check_pieces(const CompressedParts<T>& parts, const detail::ArrayReader<T>& reader) {
   const auto& [order, long_rows, long_starts] = parts.arrays.order;
   if (long_rows.empty()) return;
-  const detail::ArrayReader<T> reader(parts);
   std::vector<std::int64_t> coded(parts.arrays.order.pieces());
   for (std::int64_t v = 0; v < std::ssize(order); ++v)
     if (order[v] >= parts.rows) coded[order[v] - parts.rows] = v;
@@ -292,13 +291,17 @@ CompressedMatrix<T>::CompressedMatrix(CompressedParts<T> parts, int threads,
   if (!is_stream(parts_.plan.coding)) {
     if (!parts_.tables.empty()) refuse("tables of symbols without streams");
     detail::check_arrays(parts_);
+    const detail::ArrayReader<T> reader(parts_);
     for_coded_rows(parts_, threads, progress, [&](std::int64_t begin, std::int64_t end) {
-      detail::check_fields(parts_, begin, end);
+      detail::check_fields(parts_, reader, begin, end);
     });
-    detail::check_exceptions(parts_);
-    check_pieces(parts_);
+    detail::check_exceptions(parts_, reader);
+    check_pieces(parts_, reader);
     return;
   }
+  if (!parts_.arrays.order.order.empty() || !parts_.arrays.patterns.starts.empty() ||
+      !parts_.arrays.column_words.empty())
+    refuse("arrays besides streams");
   check_tables(parts_);
   check_layout(parts_);
   if (parts_.nnz == 0) {

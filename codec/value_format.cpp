@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <bit>
+#include <mutex>
 #include <vector>
 
 namespace tansolve {
@@ -53,7 +54,8 @@ template <class T>
 Magnitudes<T> magnitudes_of(const Csr<T>& matrix, int threads) {
   constexpr std::int64_t per_task = 1 << 18;
   const std::int64_t tasks = (matrix.nnz() + per_task - 1) / per_task;
-  std::vector<Magnitudes<T>> partial(tasks);
+  Magnitudes<T> all;
+  std::mutex adding;
   std::atomic<bool> many = false;
   detail::parallel_tasks(threads, tasks, [&](std::int64_t t) {
     Magnitudes<T> m;
@@ -69,10 +71,9 @@ Magnitudes<T> magnitudes_of(const Csr<T>& matrix, int threads) {
       ++m.by_exponent[magnitude >> mantissa_bits<T>];
     }
     if (m.many) many = true;
-    partial[t] = std::move(m);
+    const std::scoped_lock lock(adding);
+    all.add(m);
   });
-  Magnitudes<T> all;
-  for (const auto& m : partial) all.add(m);
   return all;
 }
 
@@ -118,7 +119,11 @@ ValueFormatChoice<T> choose_value_format(const Csr<T>& matrix, bool sign, int th
   format.least = all.least;
   format.bits = std::bit_width((all.most - all.least) >> format.shift) + (sign ? 1 : 0);
   consider({format, 0}, 0);
-  for (int width_bits = 0; width_bits < 8; ++width_bits) {
+  // A window needs mantissas: without, its first magnitude may have fewer zeros at its end than the
+  // shift, and fields of few bits are full of markers.
+  constexpr int least_mantissa = 8;
+  const int widest = mantissa_bits<T> - format.shift < least_mantissa ? 0 : 8;
+  for (int width_bits = 0; width_bits < widest; ++width_bits) {
     const auto [first, outside] = best_window(all, matrix.nnz(), 1 << width_bits);
     if (outside == 0 || outside > matrix.nnz() / 256) continue;
     format.least = static_cast<std::uint64_t>(first) << mantissa_bits<T>;

@@ -103,11 +103,18 @@ ArrayMatrix<T>::ArrayMatrix(Context<Cuda>& context, const CompressedMatrix<T>& m
       parts.slice_offsets.back() > std::numeric_limits<std::uint32_t>::max())
     throw Error(ErrorCode::not_supported,
                 "packed matrix: more than 2^32 entries a lane, too many for the GPU's kernels");
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  if (order.coded_rows(parts.rows) > most || order.pieces() > most ||
+      std::ssize(values.exceptions) > most)
+    throw Error(ErrorCode::not_supported,
+                "packed matrix: more than 2^31 rows, pieces or exceptions, too many for the GPU's "
+                "kernels");
   view_.rows = static_cast<std::uint32_t>(parts.rows);
   view_.coded_rows = static_cast<std::uint32_t>(order.coded_rows(parts.rows));
   view_.number_width = parts.row_lengths.width();
   view_.constant_number = parts.row_lengths.constant();
-  view_.row_stride = best_stride(parts.row_lengths, parts.rows);
+  if (parts.plan.coding == Coding::patterns)
+    view_.row_stride = best_stride(parts.row_lengths, parts.rows);
   view_.columns.bits = columns.bits;
   view_.values.bits = values.bits;
   view_.columns.entries = view_.values.entries =

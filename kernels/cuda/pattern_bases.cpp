@@ -12,6 +12,11 @@ namespace {
 /// Only so many bases are tried, so that many patterns take no longer than their number.
 constexpr std::ptrdiff_t most_tried = 64;
 
+/// Of a pattern of `length` entries: more would waste time on masks of mostly zeros.
+constexpr std::uint64_t longest_base(std::uint32_t length) {
+  return 32 + 4 * std::uint64_t{length};
+}
+
 /// Whether base b has all entries of pattern p, and which they are, as bits.
 template <class T>
 bool is_part(const RowPatterns<T>& patterns, std::uint32_t p, std::uint32_t b,
@@ -44,8 +49,10 @@ PatternBases find_bases(const RowPatterns<T>& patterns) {
   std::vector<std::uint32_t> bases, mask;
   for (const std::uint32_t p : by_length) {
     const auto tried = bases.begin() + std::min(std::ssize(bases), most_tried);
-    const auto base = std::find_if(bases.begin(), tried,
-                                   [&](std::uint32_t b) { return is_part(patterns, p, b, mask); });
+    const auto base = std::find_if(bases.begin(), tried, [&](std::uint32_t b) {
+      return patterns.length(b) <= longest_base(patterns.length(p)) &&
+             is_part(patterns, p, b, mask);
+    });
     PatternInfo& info = found.patterns[p];
     if (base != tried) {
       info = found.patterns[*base];

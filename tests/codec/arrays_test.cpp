@@ -134,6 +134,17 @@ TEST_CASE("values are written in the fewest bits of what suits them") {
     CHECK(compressed.parts().arrays.values.exceptions ==
           std::vector<double>{1e-300, 1e-300, 1e-300});
   }
+  SUBCASE("powers of two need no window, and come back") {
+    for (const auto& [often, rarely] :
+         {std::pair(2.0, 8.0), std::pair(0.5, 2.0), std::pair(2.0, 32.0), std::pair(-1.0, 4.0)}) {
+      const auto matrix = dense_band(500, 4, [&, frequent = often, rare = rarely](auto k) {
+        return k % 1000 == 7 ? rare : frequent;
+      });
+      check_round_trip(matrix, Coding::packed);
+      check_round_trip(matrix, Coding::shapes);
+      CHECK(encoded(matrix, Coding::packed).parts().arrays.values.exceptions.size() <= 2);
+    }
+  }
   SUBCASE("anything goes as it is") {
     const auto matrix = dense_band(300, 6, [&](auto) { return value_of_bits<double>(random()); });
     CHECK(format_of(matrix, true).format.bits == 64);
@@ -199,6 +210,10 @@ TEST_CASE("arrays that do not fit each other are refused") {
     p.arrays.values.exception_places.push_back(std::numeric_limits<std::uint64_t>::max());
     p.arrays.values.exceptions.push_back(1);
   });
+  expect(packed, "a field beyond the end of a row", [](auto& p) { p.words.back() = 1; });
+  expect(cut, "columns relative to pieces", [](auto& p) { p.arrays.columns.relative = true; });
+  expect(cut, "a long row without pieces",
+         [](auto& p) { p.arrays.order.long_starts[1] = p.arrays.order.long_starts[0]; });
   expect(packed, "patterns of their own", [](auto& p) {
     p.arrays.patterns.starts = {0};
     p.arrays.patterns.offsets = {1};
