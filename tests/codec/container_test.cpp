@@ -175,6 +175,7 @@ TEST_CASE("crafted containers with right checksums are refused or harmless") {
   std::mt19937_64 random(5);
   for (const CodingTraits& coding : all_codings)
     for (const RowEnds ends : {RowEnds::aligned, RowEnds::crossing}) {
+      if (!is_stream(coding.coding) && ends == RowEnds::crossing) continue;  // as aligned
       CAPTURE(coding.name);
       const std::string whole = container_of(compressed(small_matrix(), {coding.coding, 2, ends}));
       for (std::size_t at = 8; at < whole.size(); ++at) {  // every byte, to a few values
