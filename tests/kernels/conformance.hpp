@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What every backend must do. A backend's test file includes this and instantiates the cases; they
-// reach its memory by copy_from_host and copy_to_host alone.
+// reach its memory by copy_from_host and copy_to_host alone. Over 400 lines because the cases share
+// the vectors and readings that they are written in.
 #pragma once
 
 #include <tansolve/codec/error.hpp>

@@ -2,6 +2,7 @@
 // MINRES: right answers on definite, indefinite and singular systems, every way to end, the claimed
 // costs, the same bits.
 #include "solvers/krylov.hpp"
+#include "solvers/lying.hpp"
 
 #include <tansolve/codec/files.hpp>
 
@@ -201,38 +202,12 @@ TEST_CASE("minres reports preconditioners that are not positive definite") {
   CHECK(solve_diagonal({2, 3}, {1, 2}, {1, 5}).report.converged());
 }
 
-/// A matrix whose fused product, the one inside the iterations, can be made to lie.
-class Unfaithful : public LinearOperator<double, Checked> {
- public:
-  using Lie = std::function<void(std::int64_t product, Span<double, Checked> y)>;
-  Unfaithful(Context<Checked>& context, const Csr<double>& matrix, Lie lie)
-      : LinearOperator(context, matrix.rows(), matrix.cols()),
-        honest_(context, matrix),
-        lie_(std::move(lie)) {}
-
- protected:
-  void apply_impl(Span<const double, Checked> x, Span<double, Checked> y) const override {
-    honest_.apply(x, y);
-  }
-  void apply_dot_impl(Span<const double, Checked> x, Span<double, Checked> y,
-                      Scalar<double, Checked>& xy) const override {
-    honest_.apply(x, y);
-    lie_(++products_, y);
-    dot(context(), x, y, xy);
-  }
-
- private:
-  CsrOperator<double, Checked> honest_;
-  Lie lie_;
-  mutable std::int64_t products_ = 0;
-};
-
 TEST_CASE("minres restarts from the true residual, and says stagnated when that no longer helps") {
   Context<Checked> context;
   const auto matrix = helmholtz<double>(10, 10, 1.1);
   const auto b = random_vector<double>(100, 1);
   const auto lying = [&](double factor) {
-    return Unfaithful(context, matrix, [&context, factor](std::int64_t, Span<double, Checked> y) {
+    return test::Lying(context, matrix, [&context, factor](std::int64_t, Span<double, Checked> y) {
       scale(context, factor, y);
     });
   };
@@ -251,7 +226,7 @@ TEST_CASE("minres keeps the last finite x when a product turns NaN or infinite")
   const auto b = random_vector<double>(100, 1);
   const auto before = solve_by_minres(matrix, b, {.max_iterations = 2});
   for (const double poison : {nan_of<double>, std::numeric_limits<double>::infinity()}) {
-    const Unfaithful a(context, matrix, [=](std::int64_t product, Span<double, Checked> y) {
+    const test::Lying a(context, matrix, [=](std::int64_t product, Span<double, Checked> y) {
       if (product == 3) y.data()[7] = poison;
     });
     const auto [report, x] = by_minres(a, b);
