@@ -111,12 +111,15 @@ class DeviceTable {
                     fastest_cold_);
   }
   /// Returns the row, to be said or not.
-  Json add(const Plan& plan, bool chosen, double bytes, double encode_seconds,
+  Json add(const Plan& plan, const PlanChoice& choice, double bytes, double encode_seconds,
            const DeviceTiming& timing) {
     Json row = figures("tansolve", traits(plan.coding).name, bytes, timing);
     row["rows_per_lane"] = plan.rows_per_lane;
     row["row_ends"] = row_ends_name(plan.row_ends);
-    row["chosen"] = chosen;
+    row["chosen"] = plan == choice.chosen.plan;
+    const auto predicted = std::ranges::find(choice.considered, plan, &Candidate::plan);
+    if (predicted != choice.considered.end())
+      row["predicted"] = {{"seconds", predicted->nanoseconds * 1e-9}, {"bytes", predicted->bytes}};
     row["encode"] = {{"seconds", encode_seconds}, {"nnz_per_second", nnz_ / encode_seconds}};
     compare(row);
     const double gain = vendor_.warm - timing.warm;
@@ -256,17 +259,16 @@ void bench_compressed(const BenchOptions& options, Context<Cuda>& context, const
   const Histogram histogram = count_pairs(matrix, options.input.threads);
   PlanRequest request = options.plan.request;
   request.processor = Processor::gpu;
-  const Plan chosen = choose_plan(matrix, histogram, request).chosen.plan;
+  const PlanChoice choice = choose_plan(matrix, histogram, request);
   const double counting_seconds = counting.seconds();
   PlanRows rows;
-  for (const Plan& plan : bench_plans(options, chosen)) {
+  for (const Plan& plan : bench_plans(options, choice.chosen.plan)) {
     const Stopwatch encoding;
     const auto compressed = encode(matrix, plan, histogram, {.threads = options.input.threads});
     const double encode_seconds = counting_seconds + encoding.seconds();
     const CompressedOperator<T, Cuda> A(context, compressed);
     const auto bytes = static_cast<double>(compressed.storage().total());
-    rows.add(plan, table.add(plan, plan == chosen, bytes, encode_seconds, problem.time(A, timer)),
-             table);
+    rows.add(plan, table.add(plan, choice, bytes, encode_seconds, problem.time(A, timer)), table);
   }
   rows.flush(table);
 }
