@@ -80,6 +80,7 @@ void choose_solver(const Traits& traits, const std::string& asked, Method& metho
 KrylovBasis krylov_basis(const Tuning& tuning) {
   KrylovBasis basis;
   if (tuning.restart) basis.restart = *tuning.restart;
+  if (tuning.basis) basis.storage = *tuning.basis;
   return basis;
 }
 
@@ -155,9 +156,10 @@ Method choose_method(const Traits& traits, const std::string& solver, Preconditi
   Method method;
   choose_solver(traits, solver, method);
   const auto& entry = solver_named<double, Host>(method.solver);
-  if (tuning.restart && !entry.restarts)
+  if (!entry.keeps_basis && (tuning.restart || tuning.basis))
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("--restart: {} keeps no basis that it restarts from", entry.name));
+                fmt::format("{}: {} keeps no basis that it restarts from",
+                            tuning.restart ? "--restart" : "--basis", entry.name));
 
   const bool any_sign = entry.takes == Kind::general;
   const std::string& unfit = any_sign ? traits.singular_diagonal : traits.unfit_diagonal;

@@ -2,6 +2,7 @@
 // Which solver and which preconditioner fit a matrix, and why.
 #pragma once
 
+#include <tansolve/kernels/basis.hpp>
 #include <tansolve/solvers/options.hpp>
 #include <tansolve/solvers/report.hpp>
 
@@ -22,6 +23,7 @@ enum class Kind { definite, symmetric, general };
 /// What only some solvers take.
 struct Tuning {
   std::optional<std::int64_t> restart;  ///< vectors of the Krylov basis; the solver's own default
+  std::optional<BasisStorage> basis;    ///< how they are stored
 };
 
 /// A line of the table of solvers.
@@ -29,7 +31,7 @@ template <class T, class B>
 struct SolverEntry {
   std::string_view name;
   Kind takes;
-  bool restarts;  ///< takes Tuning::restart
+  bool keeps_basis;  ///< takes Tuning::restart and Tuning::basis
   Report (*solve)(const LinearOperator<T, B>& A, Span<const T, B> b, Span<T, B> x,
                   const SolveOptions<T, B>& options, const Tuning& tuning);
 };

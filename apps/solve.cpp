@@ -297,6 +297,14 @@ void add_solver_options(CLI::App& parser, SolveCommandOptions& options) {
                   "Vectors of the Krylov basis, for solvers that keep one; 30")
       ->check(whole_number(std::numeric_limits<std::int64_t>::max()))
       ->type_name("M");
+  add_choice<BasisStorage>(
+      parser, "--basis",
+      {{"working", BasisStorage::working},
+       {"f32", BasisStorage::fp32},
+       {"f16", BasisStorage::fp16}},
+      options.tuning.basis,
+      "How these vectors are stored: in less precision they are read in less time, while x is as "
+      "accurate as ever; working, that of the solve");
 }
 
 void add_stopping_options(CLI::App& parser, SolveCommandOptions& options) {
