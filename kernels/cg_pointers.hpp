@@ -1,24 +1,41 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The scalars of a conjugate gradient step as kernels take them.
+// A step of conjugate gradients as kernels take it.
 #pragma once
 
 #include <tansolve/kernels/primitives.hpp>
 
 namespace tansolve::detail {
 
-/// CgScalars as pointers into the memory of their backend.
+/// CgStep with pointers into the memory of its backend.
 template <class T>
 struct CgPointers {
   template <class B>
-  explicit CgPointers(const CgScalars<T, B>& s)
-      : rho(s.rho.data()),
-        rho_old(s.rho_old.data()),
-        pq(s.pq.data()),
-        rr(s.rr.data()),
-        rr_next(s.rr_next.data()) {}
+  explicit CgPointers(const CgStep<T, B>& step)
+      : rho(step.rho.data()),
+        pq(step.pq.data()),
+        rr(step.rr.data()),
+        scale(step.scale),
+        enough(step.enough) {}
 
-  const T *rho, *rho_old, *pq, *rr;
-  T* rr_next;
+  const T *rho, *pq, *rr;
+  T scale, enough;
 };
+
+template <class T>
+constexpr bool is_finite(T a) {
+  return a - a == T(0);  // std::isfinite is no constexpr, which kernels need
+}
+
+template <class T>
+constexpr bool step_wanted(T rr, T enough) {
+  return rr > enough && is_finite(rr);
+}
+
+template <class T>
+constexpr bool step_taken(T rho, T pq, T rr, T scale, T enough) {
+  const T alpha = rho / pq;
+  return step_wanted(rr, enough) && rho > T(0) && pq > T(0) && is_finite(rho) && is_finite(pq) &&
+         is_finite(alpha) && is_finite(scale * alpha);
+}
 
 }  // namespace tansolve::detail

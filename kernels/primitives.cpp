@@ -109,19 +109,21 @@ void norm2(Context<B>& context, In<T, B> x, Scalar<T, B>& result) {
 }
 
 template <class T, class B>
-void cg_direction(Context<B>& context, const CgScalars<T, B>& s, In<T, B> z, Span<T, B> p) {
-  check<T, B>("cg_direction", {p}, {z});
-  detail::count(context, 3 * p.size());
-  detail::cg_direction(context, p.size(), detail::CgPointers<T>(s), z.data(), p.data());
+void cg_residual(Context<B>& context, const CgStep<T, B>& step, In<T, B> q, Span<T, B> r,
+                 Scalar<T, B>& rr_next) {
+  check<T, B>("cg_residual", {r}, {q});
+  detail::count(context, 3 * r.size(), 1);
+  detail::cg_residual(context, r.size(), detail::CgPointers<T>(step), q.data(), r.data(),
+                      rr_next.data());
 }
 
 template <class T, class B>
-void cg_step(Context<B>& context, const CgScalars<T, B>& s, std::type_identity_t<T> scale,
-             std::type_identity_t<T> enough, In<T, B> p, In<T, B> q, Span<T, B> x, Span<T, B> r) {
-  check<T, B>("cg_step", {x, r}, {p, q});
-  detail::count(context, 6 * x.size(), 1);
-  detail::cg_step(context, x.size(), detail::CgPointers<T>(s), scale, enough, p.data(), q.data(),
-                  x.data(), r.data());
+void cg_direction(Context<B>& context, const CgStep<T, B>& step, const Scalar<T, B>& rho,
+                  const Scalar<T, B>& rr, In<T, B> z, Span<T, B> p, Span<T, B> x) {
+  check<T, B>("cg_direction", {p, x}, {z});
+  detail::count(context, 5 * p.size());
+  detail::cg_direction(context, p.size(), detail::CgPointers<T>(step), rho.data(), rr.data(),
+                       z.data(), p.data(), x.data());
 }
 
 template <class T, class B>
@@ -159,22 +161,23 @@ void write(Context<B>& context, std::type_identity_t<T> value, Scalar<T, B>& sca
 template <class T>
 using Other = std::conditional_t<std::is_same_v<T, float>, double, float>;
 
-#define TANSOLVE_INSTANTIATE(T, B)                                                               \
-  template void fill(Context<B>&, T, Span<T, B>);                                                \
-  template void copy(Context<B>&, Span<const T, B>, Span<T, B>);                                 \
-  template void scale(Context<B>&, T, Span<T, B>);                                               \
-  template void axpby(Context<B>&, T, Span<const T, B>, T, Span<T, B>);                          \
-  template void axpbypcz(Context<B>&, T, Span<const T, B>, T, Span<const T, B>, T, Span<T, B>);  \
-  template void convert(Context<B>&, T, Span<const T, B>, Span<Other<T>, B>);                    \
-  template void multiply(Context<B>&, Span<const T, B>, Span<const T, B>, Span<T, B>);           \
-  template void dot(Context<B>&, Span<const T, B>, Span<const T, B>, Scalar<T, B>&);             \
-  template void norm2(Context<B>&, Span<const T, B>, Scalar<T, B>&);                             \
-  template void cg_direction(Context<B>&, const CgScalars<T, B>&, Span<const T, B>, Span<T, B>); \
-  template void cg_step(Context<B>&, const CgScalars<T, B>&, T, T, Span<const T, B>,             \
-                        Span<const T, B>, Span<T, B>, Span<T, B>);                               \
-  template void copy_from_host(Context<B>&, std::span<const T>, Span<T, B>);                     \
-  template void copy_to_host(Context<B>&, Span<const T, B>, std::span<T>);                       \
-  template T read(Context<B>&, const Scalar<T, B>&);                                             \
+#define TANSOLVE_INSTANTIATE(T, B)                                                              \
+  template void fill(Context<B>&, T, Span<T, B>);                                               \
+  template void copy(Context<B>&, Span<const T, B>, Span<T, B>);                                \
+  template void scale(Context<B>&, T, Span<T, B>);                                              \
+  template void axpby(Context<B>&, T, Span<const T, B>, T, Span<T, B>);                         \
+  template void axpbypcz(Context<B>&, T, Span<const T, B>, T, Span<const T, B>, T, Span<T, B>); \
+  template void convert(Context<B>&, T, Span<const T, B>, Span<Other<T>, B>);                   \
+  template void multiply(Context<B>&, Span<const T, B>, Span<const T, B>, Span<T, B>);          \
+  template void dot(Context<B>&, Span<const T, B>, Span<const T, B>, Scalar<T, B>&);            \
+  template void norm2(Context<B>&, Span<const T, B>, Scalar<T, B>&);                            \
+  template void cg_residual(Context<B>&, const CgStep<T, B>&, Span<const T, B>, Span<T, B>,     \
+                            Scalar<T, B>&);                                                     \
+  template void cg_direction(Context<B>&, const CgStep<T, B>&, const Scalar<T, B>&,             \
+                             const Scalar<T, B>&, Span<const T, B>, Span<T, B>, Span<T, B>);    \
+  template void copy_from_host(Context<B>&, std::span<const T>, Span<T, B>);                    \
+  template void copy_to_host(Context<B>&, Span<const T, B>, std::span<T>);                      \
+  template T read(Context<B>&, const Scalar<T, B>&);                                            \
   template void write(Context<B>&, T, Scalar<T, B>&);
 TANSOLVE_FOR_EACH_BACKEND(TANSOLVE_INSTANTIATE)
 #undef TANSOLVE_INSTANTIATE

@@ -53,28 +53,29 @@ void dot(Context<B>& context, In<T, B> x, In<T, B> y, Scalar<T, B>& result);
 template <class T, class B>
 void norm2(Context<B>& context, In<T, B> x, Scalar<T, B>& result);
 
-/// The scalars that a step of conjugate gradients meets.
+/// A step of conjugate gradients along p, of length scale alpha for x and alpha for r, where
+/// alpha = rho / pq. It is wanted where rr is finite and above `enough`, and taken where besides
+/// rho and pq are positive and finite, and alpha and scale alpha finite.
 template <class T, class B>
-struct CgScalars {
-  const Scalar<T, B>& rho;      ///< r'z
-  const Scalar<T, B>& rho_old;  ///< of the step before
-  const Scalar<T, B>& pq;       ///< p'q
-  const Scalar<T, B>& rr;       ///< r'r before the step; may be rho
-  Scalar<T, B>& rr_next;        ///< r'r after it
+struct CgStep {
+  const Scalar<T, B>& rho;  ///< r'z
+  const Scalar<T, B>& pq;   ///< p'q
+  const Scalar<T, B>& rr;   ///< r'r before the step; may be rho
+  std::type_identity_t<T> scale, enough;
 };
 
-/// The next direction of conjugate gradients: p = z + (rho / rho_old) p. Where rr is not finite, p
-/// keeps its values. Passes over memory: 3.
+/// r -= alpha q and rr_next = r'r, if the step is taken. Else r keeps its values, and rr_next
+/// becomes NaN, or rr where the step was not wanted: steps may be issued beyond the last that is,
+/// and change nothing. Passes over memory: 3.
 template <class T, class B>
-void cg_direction(Context<B>& context, const CgScalars<T, B>& s, In<T, B> z, Span<T, B> p);
+void cg_residual(Context<B>& context, const CgStep<T, B>& step, In<T, B> q, Span<T, B> r,
+                 Scalar<T, B>& rr_next);
 
-/// The step of conjugate gradients. If rho and pq are positive and finite, and so are
-/// alpha = rho / pq and scale alpha in size, then x += (scale alpha) p, r -= alpha q,
-/// rr_next = r'r. Otherwise x and r keep their values and rr_next becomes NaN. Where rr is not
-/// finite or at most `enough`, nothing happens but rr_next = rr: steps may be issued beyond the
-/// last that is wanted, and change nothing. Passes over memory: 6 (reads x, p, r, q; writes x, r).
+/// x += (scale alpha) p for the last step, if it was taken, while p is read for the next direction,
+/// p = z + (rho / step.rho) p. Where rr, that after the step, is not finite, p keeps its values.
+/// Passes over memory: 5 (reads x, p, z; writes x, p).
 template <class T, class B>
-void cg_step(Context<B>& context, const CgScalars<T, B>& s, std::type_identity_t<T> scale,
-             std::type_identity_t<T> enough, In<T, B> p, In<T, B> q, Span<T, B> x, Span<T, B> r);
+void cg_direction(Context<B>& context, const CgStep<T, B>& step, const Scalar<T, B>& rho,
+                  const Scalar<T, B>& rr, In<T, B> z, Span<T, B> p, Span<T, B> x);
 
 }  // namespace tansolve

@@ -52,10 +52,11 @@ std::int64_t iterations_a_look(const LinearOperator<T, B>& A, const LinearOperat
 
 // Invariant: x and r with sigma r = b - A x up to rounding, sigma = ||b - A x|| at the last restart
 // as a power of two, so that no square of a residual leaves the range of T; A-conjugate directions
-// p. Holds 3 vectors beside b and x (4 with M). An iteration: 1 product, 11 passes over vectors,
-// the product's 2 included, 2 reductions, 1 number read by the host, on a GPU 1 transfer every
-// cg_ring iterations; M adds its product and 2 passes and a reduction for r'Mr. Iterations that
-// were issued beyond the last wanted change neither x nor r.
+// p. x lags one step behind r, and takes it while the next direction is made of p; a last direction
+// is made for that alone. Holds 3 vectors beside b and x (4 with M). An iteration: 1 product, 10
+// passes over vectors, the product's 2 included, 2 reductions, 1 number read by the host, on a GPU
+// 1 transfer every cg_ring iterations; M adds its product and 2 passes and a reduction for r'Mr.
+// Iterations that were issued beyond the last wanted change neither x nor r.
 template <class T, class B>
 Report cg(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T, B>> b,
           std::type_identity_t<Span<T, B>> x,
@@ -74,14 +75,19 @@ Report cg(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T, B>> 
   if (options.probe_symmetry) progress.warn(probe_symmetry(A, r, p, q, pq[0], rr[0]));
   const auto run_from_r = [&](detail::Scaling<T> to) {
     const T enough = static_cast<T>(to.enough * to.enough);
+    const auto step_before = [&](std::int64_t i) {
+      return CgStep<T, B>{rho[i], pq[i], rr[i], to.sigma, enough};
+    };
+    const auto turn = [&](std::int64_t i) {  // x += sigma alpha p, p = z + (rho / rho_old) p
+      cg_direction(context, step_before(i), rho[i + 1], rr[i + 1], z, p, x);
+    };
     const auto iterate = [&](std::int64_t i) {
       if (M != nullptr) M->apply_dot(r, z, rho[i + 1]);  // z = M r, rho = r'z; else z = r
-      const CgScalars<T, B> s = {rho[i + 1], rho[i], pq[i], rr[i + 1], rr[i + 2]};
-      cg_direction(context, s, z, p);                     // p = z + (rho / rho_old) p
-      A.apply_dot(p, q, pq[i]);                           // q = A p, p'q its curvature
-      cg_step(context, s, to.sigma, enough, p, q, x, r);  // alpha = rho / p'q along p
+      turn(i);
+      A.apply_dot(p, q, pq[i + 1]);                               // q = A p, p'q its curvature
+      cg_residual(context, step_before(i + 1), q, r, rr[i + 2]);  // r -= alpha q, alpha = rho / p'q
     };
-    std::int64_t i = 0;
+    std::int64_t i = 0, issued = 0;
     const std::int64_t a_look = iterations_a_look(A, M);
     Replay<B> look(context, a_look > 1, [&] {
       for (std::int64_t k = 0; k < a_look; ++k) iterate(i + k);
@@ -90,6 +96,8 @@ Report cg(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T, B>> 
     dot(context, r, r, rr[1]);
     double latest = rr.read(context, 1);
     fill(context, 0, p);
+    write(context, 0, pq[0]);  // no step was taken before the first
+    write(context, 0, rr[0]);
     write(context, 1, rho[0]);  // with p = 0: the first direction is z
     detail::Run run;
     while (!(run.met || run.breakdown || progress.stopped())) {
@@ -98,6 +106,7 @@ Report cg(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T, B>> 
         count_replayed(look.run() ? a_look : 0, A, M);
       else
         for (std::int64_t k = i; k < end; ++k) iterate(k);
+      issued = end;
       rr.read_all(context, seen);
       for (; i < end; ++i) {
         const double before = std::exchange(latest, seen[(i + 2) % detail::cg_ring]);
@@ -108,11 +117,12 @@ Report cg(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T, B>> 
         run.met = latest <= enough;
         if (!run.met)
           run.breakdown = detail::why_no_step(M != nullptr ? rho.read(context, i + 1) : before,
-                                              pq.read(context, i),
-                                              detail::norm_of<T, B>(context, q, pq[i + 1]));
+                                              pq.read(context, i + 1),
+                                              detail::norm_of<T, B>(context, q, pq[i + 2]));
         break;
       }
     }
+    turn(issued);
     return run;
   };
   return detail::solve_by_runs(progress, context, b, x, r, rr[0], run_from_r);

@@ -46,14 +46,16 @@ Report fcg(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T, B>>
       }
       axpby(context, 1, z, beta, p);  // p = z + beta p, conjugate to the last p
       A.apply_dot(p, q, pq);          // q = A p, p'q its curvature
-      cg_step(context, {rho, rho, pq, rr, rr_next}, to.sigma, enough, p, q, x, r);
-      const double latest = read(context, rr_next);
+      cg_residual(context, {rho, pq, rr, to.sigma, enough}, q, r, rr_next);
+      const auto seen = detail::read_scalars<5>(context, work, 0);
+      const T latest = seen[3 + (i + 1) % 2], rho_seen = seen[M != nullptr ? 0 : 3 + i % 2];
       if (std::isfinite(latest)) {
+        axpby(context, to.sigma * (rho_seen / seen[2]), p, 1, x);  // alpha = rho / p'q along p
         progress.record(to.sigma * std::sqrt(latest));
         run.met = latest <= enough;
       } else {
-        run.breakdown = detail::why_no_step(read(context, rho), read(context, pq),
-                                            detail::norm_of<T, B>(context, q, zq));
+        run.breakdown =
+            detail::why_no_step(rho_seen, seen[2], detail::norm_of<T, B>(context, q, zq));
       }
       ++i;
     }

@@ -55,14 +55,17 @@ void norm2(Context<Checked>&, std::int64_t n, const T* x, T* result) {
 }
 
 template <class T>
-void cg_direction(Context<Checked>&, std::int64_t n, const CgPointers<T>& s, const T* z, T* p) {
-  reference::cg_direction(n, *s.rho, *s.rho_old, *s.rr, z, p);
+void cg_residual(Context<Checked>&, std::int64_t n, const CgPointers<T>& step, const T* q, T* r,
+                 T* rr_next) {
+  *rr_next =
+      reference::cg_residual(n, *step.rho, *step.pq, *step.rr, step.scale, step.enough, q, r);
 }
 
 template <class T>
-void cg_step(Context<Checked>&, std::int64_t n, const CgPointers<T>& s, T scale, T enough,
-             const T* p, const T* q, T* x, T* r) {
-  *s.rr_next = reference::cg_step(n, *s.rho, *s.pq, *s.rr, scale, enough, p, q, x, r);
+void cg_direction(Context<Checked>&, std::int64_t n, const CgPointers<T>& step, const T* rho,
+                  const T* rr, const T* z, T* p, T* x) {
+  reference::cg_direction(n, *step.rho, *step.pq, *step.rr, step.scale, step.enough, *rho, *rr, z,
+                          p, x);
 }
 
 void transfer(Context<Checked>& context, const void* from, void* to, std::size_t bytes) {
@@ -101,24 +104,25 @@ void csr_diagonal(Context<Checked>&, const Csr<T>& a, T* d) {
   reference::diagonal(a, d);
 }
 
-#define TANSOLVE_INSTANTIATE(T)                                                                    \
-  template void fill(Context<Checked>&, std::int64_t, T, T*);                                      \
-  template void copy(Context<Checked>&, std::int64_t, const T*, T*);                               \
-  template void scale(Context<Checked>&, std::int64_t, T, T*);                                     \
-  template void axpby(Context<Checked>&, std::int64_t, T, const T*, T, T*);                        \
-  template void axpbypcz(Context<Checked>&, std::int64_t, T, const T*, T, const T*, T, T*);        \
-  template void multiply(Context<Checked>&, std::int64_t, const T*, const T*, T*);                 \
-  template void dot(Context<Checked>&, std::int64_t, const T*, const T*, T*);                      \
-  template void norm2(Context<Checked>&, std::int64_t, const T*, T*);                              \
-  template void cg_step(Context<Checked>&, std::int64_t, const CgPointers<T>&, T, T, const T*,     \
-                        const T*, T*, T*);                                                         \
-  template void cg_direction(Context<Checked>&, std::int64_t, const CgPointers<T>&, const T*, T*); \
-  template std::vector<std::int64_t> csr_parts(const Context<Checked>&, const Csr<T>&);            \
-  template void csr_apply(Context<Checked>&, const Csr<T>&, std::span<const std::int64_t>, T,      \
-                          const T*, T, T*);                                                        \
-  template void csr_apply_dot(Context<Checked>&, const Csr<T>&, std::span<const std::int64_t>,     \
-                              const T*, T*, T*);                                                   \
-  template void csr_apply_transposed(Context<Checked>&, const Csr<T>&, const T*, T*);              \
+#define TANSOLVE_INSTANTIATE(T)                                                                  \
+  template void fill(Context<Checked>&, std::int64_t, T, T*);                                    \
+  template void copy(Context<Checked>&, std::int64_t, const T*, T*);                             \
+  template void scale(Context<Checked>&, std::int64_t, T, T*);                                   \
+  template void axpby(Context<Checked>&, std::int64_t, T, const T*, T, T*);                      \
+  template void axpbypcz(Context<Checked>&, std::int64_t, T, const T*, T, const T*, T, T*);      \
+  template void multiply(Context<Checked>&, std::int64_t, const T*, const T*, T*);               \
+  template void dot(Context<Checked>&, std::int64_t, const T*, const T*, T*);                    \
+  template void norm2(Context<Checked>&, std::int64_t, const T*, T*);                            \
+  template void cg_residual(Context<Checked>&, std::int64_t, const CgPointers<T>&, const T*, T*, \
+                            T*);                                                                 \
+  template void cg_direction(Context<Checked>&, std::int64_t, const CgPointers<T>&, const T*,    \
+                             const T*, const T*, T*, T*);                                        \
+  template std::vector<std::int64_t> csr_parts(const Context<Checked>&, const Csr<T>&);          \
+  template void csr_apply(Context<Checked>&, const Csr<T>&, std::span<const std::int64_t>, T,    \
+                          const T*, T, T*);                                                      \
+  template void csr_apply_dot(Context<Checked>&, const Csr<T>&, std::span<const std::int64_t>,   \
+                              const T*, T*, T*);                                                 \
+  template void csr_apply_transposed(Context<Checked>&, const Csr<T>&, const T*, T*);            \
   template void csr_diagonal(Context<Checked>&, const Csr<T>&, T*);
 TANSOLVE_INSTANTIATE(double)
 TANSOLVE_INSTANTIATE(float)

@@ -34,11 +34,11 @@ void dot(Context<Checked>& context, std::int64_t n, const T* x, const T* y, T* r
 template <class T>
 void norm2(Context<Checked>& context, std::int64_t n, const T* x, T* result);
 template <class T>
-void cg_direction(Context<Checked>& context, std::int64_t n, const CgPointers<T>& s, const T* z,
-                  T* p);
+void cg_residual(Context<Checked>& context, std::int64_t n, const CgPointers<T>& step, const T* q,
+                 T* r, T* rr_next);
 template <class T>
-void cg_step(Context<Checked>& context, std::int64_t n, const CgPointers<T>& s, T scale, T enough,
-             const T* p, const T* q, T* x, T* r);
+void cg_direction(Context<Checked>& context, std::int64_t n, const CgPointers<T>& step,
+                  const T* rho, const T* rr, const T* z, T* p, T* x);
 
 void transfer(Context<Checked>& context, const void* from, void* to, std::size_t bytes);
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A basis on the GPU. Each thread takes a pack of rows through all vectors: loads of several
-// vectors are in flight at once, and no thread waits for another before its sums are complete.
-// Compiled without contraction to FMA: elementwise results have the bits of the host.
+// A basis on the GPU. The vectors stream through shared memory in tiles, several of which are
+// always on their way; a thread takes its few rows of a tile through all vectors there, as often as
+// it has to. Compiled without contraction to FMA: elementwise results have the bits of the host.
 #include <tansolve/kernels/basis_kernels.hpp>
 #include <tansolve/kernels/cuda/norm.cuh>
+
+#include <cuda_pipeline.h>
 
 #include <algorithm>
 
@@ -11,38 +13,35 @@ namespace tansolve::detail {
 namespace {
 
 constexpr int threads = 128;
-constexpr int pack_bytes = 8;  // a load of a thread: of 32 vectors a block's take 32 KiB of L1
-constexpr int in_flight = 8;   // vectors whose loads a thread has issued before it uses the first
-constexpr int most_sums = 32;  // vectors whose sums a thread keeps in registers at once
+constexpr int pack_bytes = 8;  // of a vector, what a thread takes of a tile
+constexpr int copy_bytes = 16;
+constexpr int vector_bytes = threads * pack_bytes;  // of a vector in a tile
+constexpr int most_vectors = 32;                    // in a tile; a thread keeps their sums
+constexpr int group = 4;                            // vectors that a thread reads at once
+
+/// Tiles in shared memory. Few vectors make small tiles, of which more must be on their way.
+constexpr int few_vectors = 8, tiles_of_few = 8, tiles_of_many = 3;
+
+/// A constant, so that sums do not depend on the device: four blocks a multiprocessor of an H200,
+/// which is what registers allow.
+constexpr int most_blocks = 528;
 
 template <class S>
 constexpr int pack_size = pack_bytes / sizeof(S);
+template <class S>
+constexpr int tile_rows = threads* pack_size<S>;
 
-/// Rows that one load reads.
+/// The elements of a vector that a thread takes at once.
 template <class S>
 struct alignas(pack_bytes) Pack {
   S of[pack_size<S>];
 };
 
-template <class S>
-__device__ Pack<S> load(const S* v) {
-  return *reinterpret_cast<const Pack<S>*>(v);
-}
-
 /// The blocks of a kernel over n rows, a function of n and S alone.
 template <class S>
 int blocks_of(std::int64_t n) {
-  constexpr int rows = threads * pack_size<S>;
-  return static_cast<int>(std::clamp<std::int64_t>((n + rows - 1) / rows, 1, reduction_blocks));
-}
-
-/// Calls visit(row) for the first row of every pack of this thread.
-template <class S, class Visit>
-__device__ void for_each_pack(std::int64_t n, Visit visit) {
-  const std::int64_t step = std::int64_t{gridDim.x} * threads * pack_size<S>;
-  for (std::int64_t row = (std::int64_t{blockIdx.x} * threads + threadIdx.x) * pack_size<S>;
-       row < n; row += step)
-    visit(row);
+  return static_cast<int>(
+      std::clamp<std::int64_t>((n + tile_rows<S> - 1) / tile_rows<S>, 1, most_blocks));
 }
 
 /// The pack of w from `row` on, 0 beyond n.
@@ -59,52 +58,143 @@ __device__ void store_rows(T* w, std::int64_t row, std::int64_t n, const T (&row
     if (row + u < n) w[row + u] = rows[u];
 }
 
-/// rows += sign V h
-template <class T, class S>
-__device__ void add(const BasisView<S>& V, T sign, const T* h, std::int64_t row,
+/// A block's way through V: tiles of the rows blockIdx.x, + gridDim.x, ..., each in parts of
+/// most_vectors vectors, from `first` to `last`.
+template <int tiles, class S>
+class TileStream {
+ public:
+  __device__ TileStream(const BasisView<S>& V, std::int64_t first, std::int64_t last)
+      : V_(V), first_(first), last_(last), row_(std::int64_t{blockIdx.x} * tile_rows<S>) {
+    extern __shared__ __align__(copy_bytes) unsigned char shared[];
+    shared_ = shared;
+    fetched_row_ = row_;
+    fetched_vector_ = first;
+    for (int i = 0; i < tiles - 1; ++i) fetch();
+  }
+
+  __device__ bool more() const { return row_ < V_.n; }
+  /// The first of this thread's rows in the next tile, and whether the tile begins with V's first
+  /// vector, and ends with its last.
+  __device__ std::int64_t row() const { return row_ + threadIdx.x * pack_size<S>; }
+  __device__ std::int64_t row_after() const { return row() + step(); }
+  __device__ std::int64_t vector() const { return first_ + part_ * most_vectors; }
+  __device__ int count() const {
+    return static_cast<int>(min(last_ - vector(), std::int64_t{most_vectors}));
+  }
+  __device__ bool begins() const { return part_ == 0; }
+  __device__ bool ends() const { return vector() + most_vectors >= last_; }
+
+  /// Waits until the tile is there. Whoever calls is done with the tile before.
+  __device__ void wait() {
+    __pipeline_wait_prior(tiles - 2);
+    __syncthreads();
+    fetch();
+  }
+  /// The pack of the tile's vector j; of those beyond count() it is unspecified.
+  __device__ Pack<S> pack(int j) const {
+    return reinterpret_cast<const Pack<S>*>(tile(used_) + j * vector_bytes)[threadIdx.x];
+  }
+  __device__ void advance() {
+    used_ = used_ + 1 == tiles ? 0 : used_ + 1;
+    const bool last_part = ends();
+    part_ = last_part ? 0 : part_ + 1;
+    if (last_part) row_ += step();
+  }
+
+ private:
+  static __device__ std::int64_t step() { return std::int64_t{gridDim.x} * tile_rows<S>; }
+  __device__ unsigned char* tile(int i) const {
+    const int vectors = static_cast<int>(min(last_ - first_, std::int64_t{most_vectors}));
+    return shared_ + i * (vectors + group - 1) / group * group * vector_bytes;
+  }
+  /// Sets out for one more tile, if there is one.
+  __device__ void fetch() {
+    constexpr int copies = vector_bytes / copy_bytes, at_once = threads / copies;
+    if (fetched_row_ < V_.n) {
+      const std::int64_t end = min(fetched_vector_ + most_vectors, last_);
+      const int lane = threadIdx.x % copies;
+      const std::int64_t row = fetched_row_ + lane * (copy_bytes / static_cast<int>(sizeof(S)));
+      unsigned char* to = tile(fetched_) + threadIdx.x / copies * vector_bytes + lane * copy_bytes;
+      const bool inside = row < V_.stride;  // where V ends with zeros
+      const S* from = V_.data + (fetched_vector_ + threadIdx.x / copies) * V_.stride;
+      for (std::int64_t j = fetched_vector_ + threadIdx.x / copies; j < end; j += at_once) {
+        __pipeline_memcpy_async(to, inside ? from + row : V_.data, copy_bytes,
+                                inside ? 0 : copy_bytes);
+        to += at_once * vector_bytes;
+        from += at_once * V_.stride;
+      }
+      fetched_vector_ = end == last_ ? first_ : end;
+      if (end == last_) fetched_row_ += step();
+    }
+    __pipeline_commit();
+    fetched_ = fetched_ + 1 == tiles ? 0 : fetched_ + 1;
+  }
+
+  BasisView<S> V_;
+  std::int64_t first_, last_;
+  unsigned char* shared_;
+  std::int64_t row_, part_ = 0;                // of the tile in use
+  std::int64_t fetched_row_, fetched_vector_;  // of the next that is fetched
+  int used_ = 0, fetched_ = 0;                 // their places
+};
+
+/// Bytes of a TileStream of k vectors.
+std::size_t tile_bytes(std::int64_t k, int tiles) {
+  const std::int64_t vectors = std::min<std::int64_t>(k, most_vectors);
+  return static_cast<std::size_t>(tiles * ((vectors + group - 1) / group * group) * vector_bytes);
+}
+
+/// rows += sign V h, for the vectors of a tile
+template <class T, class S, int tiles>
+__device__ void add(const TileStream<tiles, S>& stream, T sign, const T* h,
                     T (&rows)[pack_size<S>]) {
-#pragma unroll in_flight
-  for (std::int64_t j = 0; j < V.k; ++j) {
-    const Pack<S> v = load(V.data + j * V.stride + row);
-    const T factor = sign * h[j];
+  const int count = stream.count();
+#pragma unroll 8
+  for (int j = 0; j < count; ++j) {
+    const Pack<S> v = stream.pack(j);
+    const T factor = sign * h[stream.vector() + j];
 #pragma unroll
     for (int u = 0; u < pack_size<S>; ++u) rows[u] += factor * static_cast<T>(v.of[u]);
   }
 }
 
-/// sums_j += v_(first + j)'rows
-template <class T, class S, int count>
-__device__ void project(const BasisView<S>& V, std::int64_t first, std::int64_t row,
-                        const T (&rows)[pack_size<S>], Sums<count>& sums) {
+/// sums_j += v_j'rows, for the vectors of a tile; sums beyond them are unspecified
+template <class T, class S, int tiles>
+__device__ void project(const TileStream<tiles, S>& stream, const T (&rows)[pack_size<S>],
+                        Sums<most_vectors>& sums) {
+  const int count = stream.count();
 #pragma unroll
-  for (int j = 0; j < count; ++j)
-    if (first + j < V.k) {
-      const Pack<S> v = load(V.data + (first + j) * V.stride + row);
+  for (int first = 0; first < most_vectors; first += group) {
+    if (first >= count) break;
+#pragma unroll
+    for (int j = first; j < first + group; ++j) {
+      const Pack<S> v = stream.pack(j);
 #pragma unroll
       for (int u = 0; u < pack_size<S>; ++u)
         sums.of[j] = fma(static_cast<double>(v.of[u]), static_cast<double>(rows[u]), sums.of[j]);
     }
+  }
 }
 
 /// partials[j * gridDim.x + block] = this block's sum of v_j, for j from `first` on.
-template <int count>
-__device__ void store_partials(const Sums<count>& of_thread, std::int64_t first, std::int64_t k,
-                               double* partials) {
-  const Sums<count> sums = block_sums<threads>(of_thread);
+__device__ void store_partials(const Sums<most_vectors>& of_thread, std::int64_t first,
+                               std::int64_t k, double* partials) {
+  const Sums<most_vectors> sums = block_sums<threads>(of_thread);
   if (threadIdx.x != 0) return;
 #pragma unroll
-  for (int j = 0; j < count; ++j)
+  for (int j = 0; j < most_vectors; ++j)
     if (first + j < k) partials[(first + j) * gridDim.x + blockIdx.x] = sums.of[j];
 }
 
-/// Also makes the padding of v 0, which packs read.
+/// Also makes the padding of v 0, which tiles read.
 template <class T, class S>
 __global__ void __launch_bounds__(threads)
     store_kernel(std::int64_t n, const T* __restrict__ norm, T* __restrict__ w, S* __restrict__ v) {
   const T divisor = *norm;
   const bool possible = divisor != 0 && isfinite(divisor);
   const std::int64_t padded = (n + basis_alignment - 1) / basis_alignment * basis_alignment;
-  for_each_pack<S>(padded, [&](std::int64_t row) {
+  for (std::int64_t row = (std::int64_t{blockIdx.x} * threads + threadIdx.x) * pack_size<S>;
+       row < padded; row += std::int64_t{gridDim.x} * tile_rows<S>) {
     T rows[pack_size<S>];
     Pack<S> pack;
     load_rows(w, row, n, rows);
@@ -115,64 +205,90 @@ __global__ void __launch_bounds__(threads)
     }
     *reinterpret_cast<Pack<S>*>(v + row) = pack;
     store_rows(w, row, n, rows);
-  });
+  }
 }
 
-/// One block row of the grid for `count` vectors.
-template <int count, class T, class S>
+/// One block row of the grid for most_vectors vectors.
+template <int tiles, class T, class S>
 __global__ void __launch_bounds__(threads)
     project_kernel(BasisView<S> V, const T* __restrict__ w, double* __restrict__ partials) {
-  const std::int64_t first = std::int64_t{blockIdx.y} * count;
-  Sums<count> sums;
-  for_each_pack<S>(V.n, [&](std::int64_t row) {
+  const std::int64_t first = std::int64_t{blockIdx.y} * most_vectors;
+  TileStream<tiles, S> stream(V, first, min(first + most_vectors, V.k));
+  Sums<most_vectors> sums;
+  T next[pack_size<S>];
+  load_rows(w, stream.row(), V.n, next);
+  for (; stream.more(); stream.advance()) {
     T rows[pack_size<S>];
-    load_rows(w, row, V.n, rows);
-    project(V, first, row, rows, sums);
-  });
+#pragma unroll
+    for (int u = 0; u < pack_size<S>; ++u) rows[u] = next[u];
+    stream.wait();
+    load_rows(w, stream.row_after(), V.n, next);
+    project(stream, rows, sums);
+  }
   store_partials(sums, first, V.k, partials);
 }
 
-/// For k <= count: what the subtraction loads, the projection finds in L1.
-template <int count, class T, class S>
+/// For k <= most_vectors.
+template <int tiles, class T, class S>
 __global__ void __launch_bounds__(threads)
     subtract_project_kernel(BasisView<S> V, const T* __restrict__ h, T* __restrict__ w,
                             double* __restrict__ partials) {
-  Sums<count> sums;
-  for_each_pack<S>(V.n, [&](std::int64_t row) {
+  TileStream<tiles, S> stream(V, 0, V.k);
+  Sums<most_vectors> sums;
+  T next[pack_size<S>];
+  load_rows(w, stream.row(), V.n, next);
+  for (; stream.more(); stream.advance()) {
     T rows[pack_size<S>];
-    load_rows(w, row, V.n, rows);
-    add(V, T(-1), h, row, rows);
-    store_rows(w, row, V.n, rows);
-    project(V, 0, row, rows, sums);
-  });
+#pragma unroll
+    for (int u = 0; u < pack_size<S>; ++u) rows[u] = next[u];
+    stream.wait();
+    load_rows(w, stream.row_after(), V.n, next);
+    add(stream, T(-1), h, rows);
+    store_rows(w, stream.row(), V.n, rows);
+    project(stream, rows, sums);
+  }
   store_partials(sums, 0, V.k, partials);
 }
 
-template <class T, class S>
+template <int tiles, class T, class S>
 __global__ void __launch_bounds__(threads)
     subtract_kernel(BasisView<S> V, const T* __restrict__ h, T* __restrict__ w, T* norm,
                     double* partials, unsigned* ticket) {
+  TileStream<tiles, S> stream(V, 0, V.k);
   Sums<3> sums;
-  for_each_pack<S>(V.n, [&](std::int64_t row) {
-    T rows[pack_size<S>];
-    load_rows(w, row, V.n, rows);
-    add(V, T(-1), h, row, rows);
-    store_rows(w, row, V.n, rows);
+  T rows[pack_size<S>] = {}, next[pack_size<S>];
+  load_rows(w, stream.row(), V.n, next);
+  for (; stream.more(); stream.advance()) {
+    if (stream.begins()) {
 #pragma unroll
-    for (int u = 0; u < pack_size<S>; ++u) add_square(row + u < V.n ? rows[u] : T(0), sums);
-  });
+      for (int u = 0; u < pack_size<S>; ++u) rows[u] = next[u];
+      load_rows(w, stream.row_after(), V.n, next);
+    }
+    stream.wait();
+    add(stream, T(-1), h, rows);
+    if (!stream.ends()) continue;
+    store_rows(w, stream.row(), V.n, rows);
+#pragma unroll
+    for (int u = 0; u < pack_size<S>; ++u)
+      add_square(stream.row() + u < V.n ? rows[u] : T(0), sums);
+  }
   grid_sums<threads>(sums, partials, ticket,
                      [=](const Sums<3>& total) { *norm = static_cast<T>(norm_of(total)); });
 }
 
-template <class T, class S>
+template <int tiles, class T, class S>
 __global__ void __launch_bounds__(threads)
     combine_kernel(BasisView<S> V, const T* __restrict__ y, T* __restrict__ x) {
-  for_each_pack<S>(V.n, [&](std::int64_t row) {
-    T rows[pack_size<S>] = {};
-    add(V, T(1), y, row, rows);
-    store_rows(x, row, V.n, rows);
-  });
+  TileStream<tiles, S> stream(V, 0, V.k);
+  T rows[pack_size<S>] = {};
+  for (; stream.more(); stream.advance()) {
+    stream.wait();
+    add(stream, T(1), y, rows);
+    if (!stream.ends()) continue;
+    store_rows(x, stream.row(), V.n, rows);
+#pragma unroll
+    for (int u = 0; u < pack_size<S>; ++u) rows[u] = 0;
+  }
 }
 
 /// h_j = the sum of the blocks' partial sums of v_j; a block for each j.
@@ -192,6 +308,26 @@ void sum_partials(Context<Cuda>& context, std::int64_t k, int blocks, const doub
   sum_partials_kernel<<<static_cast<unsigned>(k), threads, 0, context.stream()>>>(blocks, partials,
                                                                                   h);
   check_launch("sum_partials");
+}
+
+/// Launches of(tiles), a kernel of so many tiles, over V's rows.
+template <class S, class Of, class... Arguments>
+void launch_tiles(Context<Cuda>& context, const char* name, const BasisView<S>& V, unsigned parts,
+                  Of of, Arguments... arguments) {
+  const auto launch = [&](auto tiles) {
+    const auto kernel = of(tiles);
+    const std::size_t bytes = tile_bytes(V.k, tiles);
+    if (bytes > (40 << 10))  // with static memory above 48 KiB, which have to be asked for
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(tile_bytes(most_vectors, tiles_of_many))),
+            name);
+    kernel<<<dim3(blocks_of<S>(V.n), parts), threads, bytes, context.stream()>>>(arguments...);
+    check_launch(name);
+  };
+  if (V.k <= few_vectors)
+    launch(std::integral_constant<int, tiles_of_few>());
+  else
+    launch(std::integral_constant<int, tiles_of_many>());
 }
 
 }  // namespace
@@ -214,10 +350,10 @@ template <class T, class S>
 void basis_project(Context<Cuda>& context, const BasisView<S>& V, const T* w, T* h,
                    double* partials) {
   if (V.k == 0) return;
-  constexpr int count = most_sums / 2;  // half: leaves registers for loads in flight
-  const dim3 grid(blocks_of<S>(V.n), static_cast<unsigned>((V.k + count - 1) / count));
-  project_kernel<count><<<grid, threads, 0, context.stream()>>>(V, w, partials);
-  check_launch("basis_project");
+  const auto parts = static_cast<unsigned>((V.k + most_vectors - 1) / most_vectors);
+  launch_tiles(
+      context, "basis_project", V, parts, [](auto tiles) { return project_kernel<tiles, T, S>; }, V,
+      w, partials);
   sum_partials(context, V.k, blocks_of<S>(V.n), partials, h);
 }
 
@@ -225,29 +361,30 @@ template <class T, class S>
 void basis_subtract_project(Context<Cuda>& context, const BasisView<S>& V, const T* h, T* w, T* g,
                             double* partials) {
   if (V.k == 0) return;
-  if (V.k > most_sums) {
+  if (V.k > most_vectors) {
     basis_subtract(context, V, h, w, g);  // g_0 is overwritten
     basis_project(context, V, w, g, partials);
     return;
   }
-  const int blocks = blocks_of<S>(V.n);
-  subtract_project_kernel<most_sums><<<blocks, threads, 0, context.stream()>>>(V, h, w, partials);
-  check_launch("basis_subtract_project");
-  sum_partials(context, V.k, blocks, partials, g);
+  launch_tiles(
+      context, "basis_subtract_project", V, 1,
+      [](auto tiles) { return subtract_project_kernel<tiles, T, S>; }, V, h, w, partials);
+  sum_partials(context, V.k, blocks_of<S>(V.n), partials, g);
 }
 
 template <class T, class S>
 void basis_subtract(Context<Cuda>& context, const BasisView<S>& V, const T* h, T* w, T* norm) {
   const auto& [partials, ticket, staging] = context.scratch();
-  subtract_kernel<<<blocks_of<S>(V.n), threads, 0, context.stream()>>>(V, h, w, norm, partials,
-                                                                       ticket);
-  check_launch("basis_subtract");
+  launch_tiles(
+      context, "basis_subtract", V, 1, [](auto tiles) { return subtract_kernel<tiles, T, S>; }, V,
+      h, w, norm, partials, ticket);
 }
 
 template <class T, class S>
 void basis_combine(Context<Cuda>& context, const BasisView<S>& V, const T* y, T* x) {
-  combine_kernel<<<blocks_of<S>(V.n), threads, 0, context.stream()>>>(V, y, x);
-  check_launch("basis_combine");
+  launch_tiles(
+      context, "basis_combine", V, 1, [](auto tiles) { return combine_kernel<tiles, T, S>; }, V, y,
+      x);
 }
 
 #define TANSOLVE_INSTANTIATE(T, S) TANSOLVE_INSTANTIATE_BASIS_KERNELS(Cuda, T, S)

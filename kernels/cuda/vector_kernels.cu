@@ -16,6 +16,7 @@ namespace {
 constexpr int threads = 256;
 constexpr int per_thread = 4;  // elements in flight a thread
 constexpr int tile = threads * per_thread;
+constexpr int direction_tile = 2 * threads;
 
 /// out_i = f(in_i...), where out may be one of the in.
 template <class T, class F, class... In>
@@ -82,46 +83,55 @@ __global__ void __launch_bounds__(threads)
 }
 
 template <class T>
-struct Direction {
-  CgPointers<T> s;
-  __device__ T operator()(T z, T p) const {
-    return !isfinite(*s.rr) ? p : z + (*s.rho / *s.rho_old) * p;
-  }
-};
-
-template <class T>
 __global__ void __launch_bounds__(threads)
-    cg_step_kernel(std::int64_t n, CgPointers<T> s, T scale, T enough, const T* __restrict__ p,
-                   const T* __restrict__ q, T* __restrict__ x, T* __restrict__ r, double* partials,
-                   unsigned* ticket) {
-  const T rr = *s.rr, rho = *s.rho, pq = *s.pq, alpha = rho / pq, step = scale * alpha;
-  const bool wanted = rr > enough && isfinite(rr);
-  const bool possible =
-      rho > 0 && pq > 0 && isfinite(rho) && isfinite(pq) && isfinite(alpha) && isfinite(step);
-  if (!wanted || !possible) {
+    cg_residual_kernel(std::int64_t n, CgPointers<T> step, const T* __restrict__ q,
+                       T* __restrict__ r, T* rr_next, double* partials, unsigned* ticket) {
+  const T rho = *step.rho, pq = *step.pq, rr = *step.rr, alpha = rho / pq;
+  if (!step_taken(rho, pq, rr, step.scale, step.enough)) {
     if (blockIdx.x == 0 && threadIdx.x == 0)
-      *s.rr_next = wanted ? std::numeric_limits<T>::quiet_NaN() : rr;
+      *rr_next = step_wanted(rr, step.enough) ? std::numeric_limits<T>::quiet_NaN() : rr;
     return;
   }
   Sums<1> sum;
   for_each_tile(n, [&](std::int64_t first) {
-    T xs[per_thread], rs[per_thread];
+    T rs[per_thread];
 #pragma unroll
     for (int u = 0; u < per_thread; ++u)
       if (const std::int64_t i = first + u * threads; i < n) {
-        xs[u] = x[i] + step * p[i];
         rs[u] = r[i] - alpha * q[i];
         sum.of[0] += static_cast<double>(rs[u]) * static_cast<double>(rs[u]);
       }
 #pragma unroll
     for (int u = 0; u < per_thread; ++u)
-      if (const std::int64_t i = first + u * threads; i < n) {
-        x[i] = xs[u];
-        r[i] = rs[u];
-      }
+      if (const std::int64_t i = first + u * threads; i < n) r[i] = rs[u];
   });
   grid_sums<threads>(sum, partials, ticket,
-                     [=](const Sums<1>& total) { *s.rr_next = static_cast<T>(total.of[0]); });
+                     [=](const Sums<1>& total) { *rr_next = static_cast<T>(total.of[0]); });
+}
+
+/// A block a tile, half as large as others, for the sake of registers.
+template <class T>
+__global__ void __launch_bounds__(threads)
+    cg_direction_kernel(std::int64_t n, CgPointers<T> step, const T* rho, const T* rr,
+                        const T* __restrict__ z, T* __restrict__ p, T* __restrict__ x) {
+  const T alpha = *step.rho / *step.pq, length = step.scale * alpha, beta = *rho / *step.rho;
+  const bool taken = step_taken(*step.rho, *step.pq, *step.rr, step.scale, step.enough);
+  const bool turn = is_finite(*rr);
+  const std::int64_t first = std::int64_t{blockIdx.x} * direction_tile + threadIdx.x;
+  T ps[direction_tile / threads], xs[direction_tile / threads];
+#pragma unroll
+  for (int u = 0; u < direction_tile / threads; ++u)
+    if (const std::int64_t i = first + u * threads; i < n) {
+      const T pi = p[i];
+      if (taken) xs[u] = x[i] + length * pi;
+      ps[u] = turn ? z[i] + beta * pi : pi;
+    }
+#pragma unroll
+  for (int u = 0; u < direction_tile / threads; ++u)
+    if (const std::int64_t i = first + u * threads; i < n) {
+      if (taken) x[i] = xs[u];
+      if (turn) p[i] = ps[u];
+    }
 }
 
 }  // namespace
@@ -192,32 +202,35 @@ void norm2(Context<Cuda>& context, std::int64_t n, const T* x, T* result) {
 }
 
 template <class T>
-void cg_direction(Context<Cuda>& context, std::int64_t n, const CgPointers<T>& s, const T* z,
-                  T* p) {
-  launch_map(context, "cg_direction", n, Direction<T>{s}, p, z, p);
+void cg_residual(Context<Cuda>& context, std::int64_t n, const CgPointers<T>& step, const T* q,
+                 T* r, T* rr_next) {
+  const auto& [partials, ticket, staging] = context.scratch();
+  cg_residual_kernel<<<blocks_of(n), threads, 0, context.stream()>>>(n, step, q, r, rr_next,
+                                                                     partials, ticket);
+  check_launch("cg_residual");
 }
 
 template <class T>
-void cg_step(Context<Cuda>& context, std::int64_t n, const CgPointers<T>& s, T scale, T enough,
-             const T* p, const T* q, T* x, T* r) {
-  const auto& [partials, ticket, staging] = context.scratch();
-  cg_step_kernel<<<blocks_of(n), threads, 0, context.stream()>>>(n, s, scale, enough, p, q, x, r,
-                                                                 partials, ticket);
-  check_launch("cg_step");
+void cg_direction(Context<Cuda>& context, std::int64_t n, const CgPointers<T>& step, const T* rho,
+                  const T* rr, const T* z, T* p, T* x) {
+  if (n == 0) return;
+  const auto blocks = static_cast<unsigned>((n + direction_tile - 1) / direction_tile);
+  cg_direction_kernel<<<blocks, threads, 0, context.stream()>>>(n, step, rho, rr, z, p, x);
+  check_launch("cg_direction");
 }
 
-#define TANSOLVE_INSTANTIATE(T)                                                                 \
-  template void fill(Context<Cuda>&, std::int64_t, T, T*);                                      \
-  template void copy(Context<Cuda>&, std::int64_t, const T*, T*);                               \
-  template void scale(Context<Cuda>&, std::int64_t, T, T*);                                     \
-  template void axpby(Context<Cuda>&, std::int64_t, T, const T*, T, T*);                        \
-  template void axpbypcz(Context<Cuda>&, std::int64_t, T, const T*, T, const T*, T, T*);        \
-  template void multiply(Context<Cuda>&, std::int64_t, const T*, const T*, T*);                 \
-  template void dot(Context<Cuda>&, std::int64_t, const T*, const T*, T*);                      \
-  template void norm2(Context<Cuda>&, std::int64_t, const T*, T*);                              \
-  template void cg_direction(Context<Cuda>&, std::int64_t, const CgPointers<T>&, const T*, T*); \
-  template void cg_step(Context<Cuda>&, std::int64_t, const CgPointers<T>&, T, T, const T*,     \
-                        const T*, T*, T*);
+#define TANSOLVE_INSTANTIATE(T)                                                                    \
+  template void fill(Context<Cuda>&, std::int64_t, T, T*);                                         \
+  template void copy(Context<Cuda>&, std::int64_t, const T*, T*);                                  \
+  template void scale(Context<Cuda>&, std::int64_t, T, T*);                                        \
+  template void axpby(Context<Cuda>&, std::int64_t, T, const T*, T, T*);                           \
+  template void axpbypcz(Context<Cuda>&, std::int64_t, T, const T*, T, const T*, T, T*);           \
+  template void multiply(Context<Cuda>&, std::int64_t, const T*, const T*, T*);                    \
+  template void dot(Context<Cuda>&, std::int64_t, const T*, const T*, T*);                         \
+  template void norm2(Context<Cuda>&, std::int64_t, const T*, T*);                                 \
+  template void cg_residual(Context<Cuda>&, std::int64_t, const CgPointers<T>&, const T*, T*, T*); \
+  template void cg_direction(Context<Cuda>&, std::int64_t, const CgPointers<T>&, const T*,         \
+                             const T*, const T*, T*, T*);
 TANSOLVE_INSTANTIATE(double)
 TANSOLVE_INSTANTIATE(float)
 #undef TANSOLVE_INSTANTIATE

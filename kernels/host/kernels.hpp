@@ -33,10 +33,11 @@ void dot(Context<Host>& context, std::int64_t n, const T* x, const T* y, T* resu
 template <class T>
 void norm2(Context<Host>& context, std::int64_t n, const T* x, T* result);
 template <class T>
-void cg_direction(Context<Host>& context, std::int64_t n, const CgPointers<T>& s, const T* z, T* p);
+void cg_residual(Context<Host>& context, std::int64_t n, const CgPointers<T>& step, const T* q,
+                 T* r, T* rr_next);
 template <class T>
-void cg_step(Context<Host>& context, std::int64_t n, const CgPointers<T>& s, T scale, T enough,
-             const T* p, const T* q, T* x, T* r);
+void cg_direction(Context<Host>& context, std::int64_t n, const CgPointers<T>& step, const T* rho,
+                  const T* rr, const T* z, T* p, T* x);
 
 void transfer(Context<Host>& context, const void* from, void* to, std::size_t bytes);
 

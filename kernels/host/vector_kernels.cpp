@@ -109,51 +109,49 @@ void norm2(Context<Host>& context, std::int64_t n, const T* x, T* result) {
 }
 
 template <class T>
-void cg_direction(Context<Host>& context, std::int64_t n, const CgPointers<T>& s, const T* z,
-                  T* p) {
-  if (!std::isfinite(*s.rr)) return;
-  const T beta = *s.rho / *s.rho_old;
-  for_chunks(context, n, [=](std::int64_t first, std::int64_t last) {
-    for (std::int64_t i = first; i < last; ++i) p[i] = z[i] + beta * p[i];
-  });
-}
-
-template <class T>
-void cg_step(Context<Host>& context, std::int64_t n, const CgPointers<T>& s, T scale, T enough,
-             const T* p, const T* q, T* x, T* r) {
-  if (!(*s.rr > enough && std::isfinite(*s.rr))) {
-    *s.rr_next = *s.rr;
+void cg_residual(Context<Host>& context, std::int64_t n, const CgPointers<T>& step, const T* q,
+                 T* r, T* rr_next) {
+  const T rho = *step.rho, pq = *step.pq, rr = *step.rr, alpha = rho / pq;
+  if (!step_taken(rho, pq, rr, step.scale, step.enough)) {
+    *rr_next = step_wanted(rr, step.enough) ? std::numeric_limits<T>::quiet_NaN() : rr;
     return;
   }
-  const T rho = *s.rho, pq = *s.pq, alpha = rho / pq, step = scale * alpha;
-  if (!(rho > 0 && pq > 0 && std::isfinite(rho) && std::isfinite(pq) && std::isfinite(alpha) &&
-        std::isfinite(step))) {
-    *s.rr_next = std::numeric_limits<T>::quiet_NaN();
-    return;
-  }
-  *s.rr_next = static_cast<T>(sum_chunks(context, n, [=](std::int64_t first, std::int64_t last) {
-    for (std::int64_t i = first; i < last; ++i) x[i] += step * p[i];
+  *rr_next = static_cast<T>(sum_chunks(context, n, [=](std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i) r[i] -= alpha * q[i];
     return chunk_dot(r, r, first, last);
   }));
+}
+
+template <class T>
+void cg_direction(Context<Host>& context, std::int64_t n, const CgPointers<T>& step, const T* rho,
+                  const T* rr, const T* z, T* p, T* x) {
+  const bool taken = step_taken(*step.rho, *step.pq, *step.rr, step.scale, step.enough);
+  const bool turn = is_finite(*rr);
+  const T length = step.scale * (*step.rho / *step.pq), beta = *rho / *step.rho;
+  for_chunks(context, n, [=](std::int64_t first, std::int64_t last) {
+    if (taken)
+      for (std::int64_t i = first; i < last; ++i) x[i] += length * p[i];
+    if (turn)
+      for (std::int64_t i = first; i < last; ++i) p[i] = z[i] + beta * p[i];
+  });
 }
 
 void transfer(Context<Host>&, const void* from, void* to, std::size_t bytes) {
   if (bytes > 0) std::memcpy(to, from, bytes);
 }
 
-#define TANSOLVE_INSTANTIATE(T)                                                                 \
-  template void fill(Context<Host>&, std::int64_t, T, T*);                                      \
-  template void copy(Context<Host>&, std::int64_t, const T*, T*);                               \
-  template void scale(Context<Host>&, std::int64_t, T, T*);                                     \
-  template void axpby(Context<Host>&, std::int64_t, T, const T*, T, T*);                        \
-  template void axpbypcz(Context<Host>&, std::int64_t, T, const T*, T, const T*, T, T*);        \
-  template void multiply(Context<Host>&, std::int64_t, const T*, const T*, T*);                 \
-  template void dot(Context<Host>&, std::int64_t, const T*, const T*, T*);                      \
-  template void norm2(Context<Host>&, std::int64_t, const T*, T*);                              \
-  template void cg_direction(Context<Host>&, std::int64_t, const CgPointers<T>&, const T*, T*); \
-  template void cg_step(Context<Host>&, std::int64_t, const CgPointers<T>&, T, T, const T*,     \
-                        const T*, T*, T*);
+#define TANSOLVE_INSTANTIATE(T)                                                                    \
+  template void fill(Context<Host>&, std::int64_t, T, T*);                                         \
+  template void copy(Context<Host>&, std::int64_t, const T*, T*);                                  \
+  template void scale(Context<Host>&, std::int64_t, T, T*);                                        \
+  template void axpby(Context<Host>&, std::int64_t, T, const T*, T, T*);                           \
+  template void axpbypcz(Context<Host>&, std::int64_t, T, const T*, T, const T*, T, T*);           \
+  template void multiply(Context<Host>&, std::int64_t, const T*, const T*, T*);                    \
+  template void dot(Context<Host>&, std::int64_t, const T*, const T*, T*);                         \
+  template void norm2(Context<Host>&, std::int64_t, const T*, T*);                                 \
+  template void cg_residual(Context<Host>&, std::int64_t, const CgPointers<T>&, const T*, T*, T*); \
+  template void cg_direction(Context<Host>&, std::int64_t, const CgPointers<T>&, const T*,         \
+                             const T*, const T*, T*, T*);
 TANSOLVE_INSTANTIATE(double)
 TANSOLVE_INSTANTIATE(float)
 #undef TANSOLVE_INSTANTIATE

@@ -61,23 +61,28 @@ T norm2(std::int64_t n, const T* x) {
 }
 
 template <class T>
-void cg_direction(std::int64_t n, T rho, T rho_old, T rr, const T* z, T* p) {
-  if (!std::isfinite(rr)) return;
-  const T beta = rho / rho_old;
-  for (std::int64_t i = 0; i < n; ++i) p[i] = z[i] + beta * p[i];
-}
-
-template <class T>
-T cg_step(std::int64_t n, T rho, T pq, T rr, T scale, T enough, const T* p, const T* q, T* x,
-          T* r) {
+T cg_residual(std::int64_t n, T rho, T pq, T rr, T scale, T enough, const T* q, T* r) {
   if (!std::isfinite(rr) || rr <= enough) return rr;
   const T alpha = rho / pq;
   const bool possible = rho > T(0) && pq > T(0) && std::isfinite(rho) && std::isfinite(pq) &&
                         std::isfinite(alpha) && std::isfinite(scale * alpha);
   if (!possible) return std::numeric_limits<T>::quiet_NaN();
-  for (std::int64_t i = 0; i < n; ++i) x[i] = x[i] + (scale * alpha) * p[i];
   for (std::int64_t i = 0; i < n; ++i) r[i] = r[i] - alpha * q[i];
   return dot(n, r, r);
+}
+
+template <class T>
+void cg_direction(std::int64_t n, T rho_old, T pq_old, T rr_old, T scale, T enough, T rho, T rr,
+                  const T* z, T* p, T* x) {
+  const T alpha = rho_old / pq_old;
+  const bool taken = std::isfinite(rr_old) && rr_old > enough && rho_old > T(0) && pq_old > T(0) &&
+                     std::isfinite(rho_old) && std::isfinite(pq_old) && std::isfinite(alpha) &&
+                     std::isfinite(scale * alpha);
+  if (taken)
+    for (std::int64_t i = 0; i < n; ++i) x[i] = x[i] + (scale * alpha) * p[i];
+  if (!std::isfinite(rr)) return;
+  const T beta = rho / rho_old;
+  for (std::int64_t i = 0; i < n; ++i) p[i] = z[i] + beta * p[i];
 }
 
 template <class T>
@@ -117,20 +122,20 @@ void diagonal(const Csr<T>& a, T* d) {
   }
 }
 
-#define TANSOLVE_INSTANTIATE(T)                                                \
-  template void fill(std::int64_t, T, T*);                                     \
-  template void copy(std::int64_t, const T*, T*);                              \
-  template void scale(std::int64_t, T, T*);                                    \
-  template void axpby(std::int64_t, T, const T*, T, T*);                       \
-  template void axpbypcz(std::int64_t, T, const T*, T, const T*, T, T*);       \
-  template void multiply(std::int64_t, const T*, const T*, T*);                \
-  template T dot(std::int64_t, const T*, const T*);                            \
-  template T norm2(std::int64_t, const T*);                                    \
-  template T cg_step(std::int64_t, T, T, T, T, T, const T*, const T*, T*, T*); \
-  template void cg_direction(std::int64_t, T, T, T, const T*, T*);             \
-  template void product(const Csr<T>&, const T*, T*);                          \
-  template void product(const Csr<T>&, T, const T*, T, T*);                    \
-  template void transposed_product(const Csr<T>&, const T*, T*);               \
+#define TANSOLVE_INSTANTIATE(T)                                                    \
+  template void fill(std::int64_t, T, T*);                                         \
+  template void copy(std::int64_t, const T*, T*);                                  \
+  template void scale(std::int64_t, T, T*);                                        \
+  template void axpby(std::int64_t, T, const T*, T, T*);                           \
+  template void axpbypcz(std::int64_t, T, const T*, T, const T*, T, T*);           \
+  template void multiply(std::int64_t, const T*, const T*, T*);                    \
+  template T dot(std::int64_t, const T*, const T*);                                \
+  template T norm2(std::int64_t, const T*);                                        \
+  template T cg_residual(std::int64_t, T, T, T, T, T, const T*, T*);               \
+  template void cg_direction(std::int64_t, T, T, T, T, T, T, T, const T*, T*, T*); \
+  template void product(const Csr<T>&, const T*, T*);                              \
+  template void product(const Csr<T>&, T, const T*, T, T*);                        \
+  template void transposed_product(const Csr<T>&, const T*, T*);                   \
   template void diagonal(const Csr<T>&, T*);
 TANSOLVE_INSTANTIATE(double)
 TANSOLVE_INSTANTIATE(float)

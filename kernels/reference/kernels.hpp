@@ -30,10 +30,11 @@ T dot(std::int64_t n, const T* x, const T* y);
 template <class T>
 T norm2(std::int64_t n, const T* x);
 template <class T>
-void cg_direction(std::int64_t n, T rho, T rho_old, T rr, const T* z, T* p);
+T cg_residual(std::int64_t n, T rho, T pq, T rr, T scale, T enough, const T* q,
+              T* r);  ///< returns rr_next
 template <class T>
-T cg_step(std::int64_t n, T rho, T pq, T rr, T scale, T enough, const T* p, const T* q, T* x,
-          T* r);  ///< returns rr_next
+void cg_direction(std::int64_t n, T rho_old, T pq_old, T rr_old, T scale, T enough, T rho, T rr,
+                  const T* z, T* p, T* x);
 
 template <class T>
 void product(const Csr<T>& a, const T* x, T* y);

@@ -122,7 +122,7 @@ TEST_CASE_TEMPLATE_DEFINE("elementwise primitives give the bits of the reference
 TEST_CASE_TEMPLATE_DEFINE("primitives give the numbers worked out by hand", S, by_hand) {
   using T = typename S::T;
   auto context = S::context();
-  Scalar<T, typename S::B> s(context), rho(context), rho_old(context), pq(context);
+  Scalar<T, typename S::B> s(context), rho(context), rho_new(context), pq(context);
   const auto x = upload<T>(context, {1, 2, 3}), y = upload<T>(context, {4, 5, 6});
   dot(context, x, y, s);
   CHECK(read(context, s) == 32);
@@ -141,18 +141,18 @@ TEST_CASE_TEMPLATE_DEFINE("primitives give the numbers worked out by hand", S, b
   write(context, 2, rho);
   write(context, 4, pq);
   auto step_x = upload<T>(context, {1, 1}), r = upload<T>(context, {2, 3});
-  const auto p = upload<T>(context, {1, 2}), q = upload<T>(context, {2, 10});
-  const CgScalars<T, typename S::B> scalars = {rho, rho_old, pq, rr, s};
-  cg_step(context, scalars, 10, 12, p, q, step_x.span(), r.span());
-  CHECK(download(context, step_x) == std::vector<T>{6, 11});
+  auto p = upload<T>(context, {1, 2});
+  const auto q = upload<T>(context, {2, 10});
+  const CgStep<T, typename S::B> step = {rho, pq, rr, 10, 12};
+  cg_residual(context, step, q, r.span(), s);
   CHECK(download(context, r) == std::vector<T>{1, -2});
   CHECK(read(context, s) == 5);
 
-  // beta = 2 / 8
-  write(context, 8, rho_old);
-  auto direction = upload<T>(context, {4, 8});
-  cg_direction(context, scalars, r, direction.span());
-  CHECK(download(context, direction) == std::vector<T>{2, 0});
+  // beta = 6 / 2
+  write(context, 6, rho_new);
+  cg_direction(context, step, rho_new, s, r, p.span(), step_x.span());
+  CHECK(download(context, step_x) == std::vector<T>{6, 11});
+  CHECK(download(context, p) == std::vector<T>{4, 4});
 }
 
 TEST_CASE_TEMPLATE_DEFINE("dot and norm2 agree with the reference up to rounding", S, reductions) {
@@ -196,7 +196,7 @@ TEST_CASE_TEMPLATE_DEFINE("norm2 neither overflows nor underflows, and shows NaN
   CHECK(std::isnan(norm({Limits::infinity(), Limits::quiet_NaN()})));
 }
 
-TEST_CASE_TEMPLATE_DEFINE("cg_step keeps x and r when the step is not to be taken", S, cg_refuses) {
+TEST_CASE_TEMPLATE_DEFINE("a step of cg that is not to be taken keeps x and r", S, cg_refuses) {
   using T = typename S::T;
   using Limits = std::numeric_limits<T>;
   auto context = S::context();
@@ -223,11 +223,14 @@ TEST_CASE_TEMPLATE_DEFINE("cg_step keeps x and r when the step is not to be take
     write(context, a, rho);
     write(context, b, pq);
     auto x = upload<T>(context, {1, 2}), r = upload<T>(context, {3, 4});
-    const auto p = upload<T>(context, {1, 1}), q = upload<T>(context, {1, 1});
-    cg_step(context, {rho, rho, pq, rr, rr_next}, c, 0, p, q, x.span(), r.span());
+    auto p = upload<T>(context, {1, 1});
+    const auto q = upload<T>(context, {1, 1});
+    cg_residual(context, {rho, pq, rr, c, 0}, q, r.span(), rr_next);
     CHECK(std::isnan(read(context, rr_next)));
-    CHECK(download(context, x) == std::vector<T>{1, 2});
     CHECK(download(context, r) == std::vector<T>{3, 4});
+    cg_direction(context, {rho, pq, rr, c, 0}, rho, rr_next, r, p.span(), x.span());
+    CHECK(download(context, x) == std::vector<T>{1, 2});
+    CHECK(download(context, p) == std::vector<T>{1, 1});
   }
 }
 
@@ -236,20 +239,20 @@ TEST_CASE_TEMPLATE_DEFINE("steps beyond the last that is wanted change nothing",
   auto context = S::context();
   Scalar<T, typename S::B> one(context), rr(context), rr_next(context);
   write(context, 1, one);
-  const CgScalars<T, typename S::B> scalars = {one, one, one, rr, rr_next};
+  const CgStep<T, typename S::B> step = {one, one, rr, 1, 25};
   const auto q = upload<T>(context, {1, 1});
   for (const T before : {T(25), T(24), T(0), std::numeric_limits<T>::infinity(),
                          std::numeric_limits<T>::quiet_NaN()}) {
     auto x = upload<T>(context, {1, 2}), r = upload<T>(context, {3, 4});
     auto p = upload<T>(context, {5, 6});
     write(context, before, rr);
-    cg_direction(context, scalars, q, p.span());
+    cg_residual(context, step, q, r.span(), rr_next);
+    CHECK(same<T>({read(context, rr_next)}, {before}));
+    CHECK(download(context, r) == std::vector<T>{3, 4});
+    cg_direction(context, step, one, rr_next, q, p.span(), x.span());
     const bool broken = !std::isfinite(before);
     CHECK(download(context, p) == (broken ? std::vector<T>{5, 6} : std::vector<T>{6, 7}));
-    cg_step(context, scalars, 1, 25, p, q, x.span(), r.span());
-    CHECK(same<T>({read(context, rr_next)}, {before}));
     CHECK(download(context, x) == std::vector<T>{1, 2});
-    CHECK(download(context, r) == std::vector<T>{3, 4});
   }
 }
 
@@ -284,15 +287,16 @@ TEST_CASE_TEMPLATE_DEFINE("primitives refuse unequal sizes and overlap", S, prim
   CHECK(refused([&] { axpbypcz(context, 1, three, 1, four, 1, whole); }));
   CHECK(refused([&] { convert(context, T(1), four, Vector<Other, B>(context, 3).span()); }));
   CHECK(refused([&] { dot(context, three, four, s); }));
-  CHECK(refused([&] { cg_direction(context, {s, t, s, s, u}, four, whole); }));
-  CHECK(refused([&] { cg_step(context, {s, t, t, s, u}, 1, 0, four, three, head, tail); }));
+  CHECK(refused([&] { cg_direction(context, {s, t, s, 1, 0}, s, t, four, head, tail); }));
+  CHECK(refused([&] { cg_residual(context, {s, t, s, 1, 0}, four, head, u); }));
 
   CHECK(refused([&] { copy(context, head, tail); }));
   CHECK(refused([&] { axpby(context, 1, whole, 1, whole); }));
   CHECK(refused([&] { multiply(context, three, tail, head); }));
   CHECK(refused([&] { axpbypcz(context, 1, three, 1, tail, 1, head); }));
-  CHECK(refused([&] { cg_direction(context, {s, t, s, s, u}, whole, whole); }));
-  CHECK(refused([&] { cg_step(context, {s, t, t, s, u}, 1, 0, three, three, head, tail); }));
+  CHECK(refused([&] { cg_direction(context, {s, t, s, 1, 0}, s, t, three, head, tail); }));
+  CHECK(refused([&] { cg_direction(context, {s, t, s, 1, 0}, s, t, tail, head, whole); }));
+  CHECK(refused([&] { cg_residual(context, {s, t, s, 1, 0}, tail, head, u); }));
   CHECK_NOTHROW(dot(context, head, tail, s));
   CHECK(read(context, s) == 20);
 }

@@ -28,8 +28,9 @@ std::vector<T> results(int threads) {
   write(context, 1, rho);
   write(context, 3, pq);
   auto r = upload(context, random_elements<T>(n, 4));
-  cg_step(context, {rho, rho, pq, rho, s}, 1, 0, p, y, x.span(), r.span());
+  cg_residual(context, {rho, pq, rho, 1, 0}, y, r.span(), s);
   all.push_back(read(context, s));
+  cg_direction(context, {rho, pq, rho, 1, 0}, rho, s, r, p.span(), x.span());
   for (const auto* vector : {&x, &y, &r}) {
     const auto elements = download(context, *vector);
     all.insert(all.end(), elements.begin(), elements.end());
