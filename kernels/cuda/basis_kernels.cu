@@ -12,36 +12,37 @@
 namespace tansolve::detail {
 namespace {
 
-constexpr int threads = 128;
-constexpr int pack_bytes = 8;  // of a vector, what a thread takes of a tile
 constexpr int copy_bytes = 16;
-constexpr int vector_bytes = threads * pack_bytes;  // of a vector in a tile
-constexpr int most_vectors = 32;                    // in a tile; a thread keeps their sums
-constexpr int group = 4;                            // vectors that a thread reads at once
+constexpr int vector_bytes = 1024;  // of a vector in a tile
+constexpr int most_vectors = 32;    // in a tile; a thread keeps their sums
+constexpr int group = 4;            // vectors that a thread reads at once
 
 /// Tiles in shared memory. Few vectors make small tiles, of which more must be on their way.
 constexpr int few_vectors = 8, tiles_of_few = 8, tiles_of_many = 3;
 
 /// A constant, so that sums do not depend on the device: four blocks a multiprocessor of an H200,
 /// which is what registers allow.
-constexpr int most_blocks = 528;
+constexpr int most_threads = 528 * 128;
 
 template <class S>
-constexpr int pack_size = pack_bytes / sizeof(S);
+constexpr int tile_rows = vector_bytes / sizeof(S);
+/// Of narrow elements a thread takes only 4 bytes of a vector in a tile: there is more to do.
 template <class S>
-constexpr int tile_rows = threads* pack_size<S>;
+constexpr int threads = sizeof(S) == 8 ? 128 : 256;
+template <class S>
+constexpr int pack_size = tile_rows<S> / threads<S>;
 
 /// The elements of a vector that a thread takes at once.
 template <class S>
-struct alignas(pack_bytes) Pack {
+struct alignas(pack_size<S> * sizeof(S)) Pack {
   S of[pack_size<S>];
 };
 
 /// The blocks of a kernel over n rows, a function of n and S alone.
 template <class S>
 int blocks_of(std::int64_t n) {
-  return static_cast<int>(
-      std::clamp<std::int64_t>((n + tile_rows<S> - 1) / tile_rows<S>, 1, most_blocks));
+  return static_cast<int>(std::clamp<std::int64_t>((n + tile_rows<S> - 1) / tile_rows<S>, 1,
+                                                   most_threads / threads<S>));
 }
 
 /// The pack of w from `row` on, 0 beyond n.
@@ -56,6 +57,11 @@ __device__ void store_rows(T* w, std::int64_t row, std::int64_t n, const T (&row
 #pragma unroll
   for (int u = 0; u < size; ++u)
     if (row + u < n) w[row + u] = rows[u];
+}
+
+/// Room for the vectors of a tile among k, in whole groups.
+__host__ __device__ int padded_vectors(std::int64_t k) {
+  return static_cast<int>(k < most_vectors ? (k + group - 1) / group * group : most_vectors);
 }
 
 /// A block's way through V: tiles of the rows blockIdx.x, + gridDim.x, ..., each in parts of
@@ -104,12 +110,11 @@ class TileStream {
  private:
   static __device__ std::int64_t step() { return std::int64_t{gridDim.x} * tile_rows<S>; }
   __device__ unsigned char* tile(int i) const {
-    const int vectors = static_cast<int>(min(last_ - first_, std::int64_t{most_vectors}));
-    return shared_ + i * (vectors + group - 1) / group * group * vector_bytes;
+    return shared_ + i * padded_vectors(last_ - first_) * vector_bytes;
   }
   /// Sets out for one more tile, if there is one.
   __device__ void fetch() {
-    constexpr int copies = vector_bytes / copy_bytes, at_once = threads / copies;
+    constexpr int copies = vector_bytes / copy_bytes, at_once = threads<S> / copies;
     if (fetched_row_ < V_.n) {
       const std::int64_t end = min(fetched_vector_ + most_vectors, last_);
       const int lane = threadIdx.x % copies;
@@ -140,8 +145,7 @@ class TileStream {
 
 /// Bytes of a TileStream of k vectors.
 std::size_t tile_bytes(std::int64_t k, int tiles) {
-  const std::int64_t vectors = std::min<std::int64_t>(k, most_vectors);
-  return static_cast<std::size_t>(tiles * ((vectors + group - 1) / group * group) * vector_bytes);
+  return static_cast<std::size_t>(tiles * padded_vectors(k) * vector_bytes);
 }
 
 /// rows += sign V h, for the vectors of a tile
@@ -177,6 +181,7 @@ __device__ void project(const TileStream<tiles, S>& stream, const T (&rows)[pack
 }
 
 /// partials[j * gridDim.x + block] = this block's sum of v_j, for j from `first` on.
+template <int threads>
 __device__ void store_partials(const Sums<most_vectors>& of_thread, std::int64_t first,
                                std::int64_t k, double* partials) {
   const Sums<most_vectors> sums = block_sums<threads>(of_thread);
@@ -188,12 +193,12 @@ __device__ void store_partials(const Sums<most_vectors>& of_thread, std::int64_t
 
 /// Also makes the padding of v 0, which tiles read.
 template <class T, class S>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(threads<S>)
     store_kernel(std::int64_t n, const T* __restrict__ norm, T* __restrict__ w, S* __restrict__ v) {
   const T divisor = *norm;
   const bool possible = divisor != 0 && isfinite(divisor);
   const std::int64_t padded = (n + basis_alignment - 1) / basis_alignment * basis_alignment;
-  for (std::int64_t row = (std::int64_t{blockIdx.x} * threads + threadIdx.x) * pack_size<S>;
+  for (std::int64_t row = (std::int64_t{blockIdx.x} * threads<S> + threadIdx.x) * pack_size<S>;
        row < padded; row += std::int64_t{gridDim.x} * tile_rows<S>) {
     T rows[pack_size<S>];
     Pack<S> pack;
@@ -210,7 +215,7 @@ __global__ void __launch_bounds__(threads)
 
 /// One block row of the grid for most_vectors vectors.
 template <int tiles, class T, class S>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(threads<S>)
     project_kernel(BasisView<S> V, const T* __restrict__ w, double* __restrict__ partials) {
   const std::int64_t first = std::int64_t{blockIdx.y} * most_vectors;
   TileStream<tiles, S> stream(V, first, min(first + most_vectors, V.k));
@@ -225,12 +230,12 @@ __global__ void __launch_bounds__(threads)
     load_rows(w, stream.row_after(), V.n, next);
     project(stream, rows, sums);
   }
-  store_partials(sums, first, V.k, partials);
+  store_partials<threads<S>>(sums, first, V.k, partials);
 }
 
 /// For k <= most_vectors.
 template <int tiles, class T, class S>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(threads<S>)
     subtract_project_kernel(BasisView<S> V, const T* __restrict__ h, T* __restrict__ w,
                             double* __restrict__ partials) {
   TileStream<tiles, S> stream(V, 0, V.k);
@@ -247,11 +252,11 @@ __global__ void __launch_bounds__(threads)
     store_rows(w, stream.row(), V.n, rows);
     project(stream, rows, sums);
   }
-  store_partials(sums, 0, V.k, partials);
+  store_partials<threads<S>>(sums, 0, V.k, partials);
 }
 
 template <int tiles, class T, class S>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(threads<S>)
     subtract_kernel(BasisView<S> V, const T* __restrict__ h, T* __restrict__ w, T* norm,
                     double* partials, unsigned* ticket) {
   TileStream<tiles, S> stream(V, 0, V.k);
@@ -272,12 +277,12 @@ __global__ void __launch_bounds__(threads)
     for (int u = 0; u < pack_size<S>; ++u)
       add_square(stream.row() + u < V.n ? rows[u] : T(0), sums);
   }
-  grid_sums<threads>(sums, partials, ticket,
-                     [=](const Sums<3>& total) { *norm = static_cast<T>(norm_of(total)); });
+  grid_sums<threads<S>>(sums, partials, ticket,
+                        [=](const Sums<3>& total) { *norm = static_cast<T>(norm_of(total)); });
 }
 
 template <int tiles, class T, class S>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(threads<S>)
     combine_kernel(BasisView<S> V, const T* __restrict__ y, T* __restrict__ x) {
   TileStream<tiles, S> stream(V, 0, V.k);
   T rows[pack_size<S>] = {};
@@ -291,22 +296,24 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
+constexpr int sum_threads = 128;
+
 /// h_j = the sum of the blocks' partial sums of v_j; a block for each j.
 template <class T>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(sum_threads)
     sum_partials_kernel(int blocks, const double* __restrict__ partials, T* __restrict__ h) {
   Sums<1> sum;
-  for (int b = threadIdx.x; b < blocks; b += threads)
+  for (int b = threadIdx.x; b < blocks; b += sum_threads)
     sum.of[0] += partials[std::int64_t{blockIdx.x} * blocks + b];
-  sum = block_sums<threads>(sum);
+  sum = block_sums<sum_threads>(sum);
   if (threadIdx.x == 0) h[blockIdx.x] = static_cast<T>(sum.of[0]);
 }
 
 template <class T>
 void sum_partials(Context<Cuda>& context, std::int64_t k, int blocks, const double* partials,
                   T* h) {
-  sum_partials_kernel<<<static_cast<unsigned>(k), threads, 0, context.stream()>>>(blocks, partials,
-                                                                                  h);
+  sum_partials_kernel<<<static_cast<unsigned>(k), sum_threads, 0, context.stream()>>>(blocks,
+                                                                                      partials, h);
   check_launch("sum_partials");
 }
 
@@ -321,7 +328,7 @@ void launch_tiles(Context<Cuda>& context, const char* name, const BasisView<S>& 
       check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  static_cast<int>(tile_bytes(most_vectors, tiles_of_many))),
             name);
-    kernel<<<dim3(blocks_of<S>(V.n), parts), threads, bytes, context.stream()>>>(arguments...);
+    kernel<<<dim3(blocks_of<S>(V.n), parts), threads<S>, bytes, context.stream()>>>(arguments...);
     check_launch(name);
   };
   if (V.k <= few_vectors)
@@ -333,7 +340,7 @@ void launch_tiles(Context<Cuda>& context, const char* name, const BasisView<S>& 
 }  // namespace
 
 std::int64_t basis_partials(const Context<Cuda>&, std::int64_t n) {
-  return blocks_of<double>(n);  // the most: packs of other types have more rows
+  return blocks_of<double>(n);  // the most: tiles of other types have more rows
 }
 
 std::int64_t available_memory(const Context<Cuda>& context) {
@@ -342,7 +349,7 @@ std::int64_t available_memory(const Context<Cuda>& context) {
 
 template <class T, class S>
 void basis_store(Context<Cuda>& context, std::int64_t n, const T* norm, T* w, S* v) {
-  store_kernel<<<blocks_of<S>(n), threads, 0, context.stream()>>>(n, norm, w, v);
+  store_kernel<<<blocks_of<S>(n), threads<S>, 0, context.stream()>>>(n, norm, w, v);
   check_launch("basis_store");
 }
 

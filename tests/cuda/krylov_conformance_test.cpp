@@ -9,4 +9,12 @@ namespace tansolve::test {
 
 TANSOLVE_KRYLOV_CONFORMS(Setting<double, Cuda>, Setting<float, Cuda>);
 
+TEST_CASE_TEMPLATE("products with a basis of many tiles a block agree with the reference", T,
+                   double, float) {
+  Context<Cuda> context;
+  for (const BasisStorage storage : storages)
+    for (const std::int64_t count : {7, 40})
+      check_basis_products<T>(context, 600'000, count, storage);
+}
+
 }  // namespace tansolve::test

@@ -10,6 +10,7 @@
 #include <tansolve/kernels/reference/lanczos_kernels.hpp>
 
 #include "support/backends.hpp"
+#include "support/systems.hpp"
 
 #include <doctest/doctest.h>
 
@@ -107,47 +108,51 @@ TEST_CASE_TEMPLATE_DEFINE("a basis stores vectors divided by their norm, rounded
   }
 }
 
-TEST_CASE_TEMPLATE_DEFINE("products with a basis agree with the reference", S, basis_products) {
-  using T = typename S::T;
-  using B = typename S::B;
-  auto context = S::context();
+/// Every product with a basis of n x count, of its first vector alone and of all.
+template <class T, class B>
+void check_basis_products(Context<B>& context, std::int64_t n, std::int64_t count,
+                          BasisStorage storage) {
+  CAPTURE(n);
+  CAPTURE(count);
+  CAPTURE(static_cast<int>(storage));
   Scalar<T, B> norm(context);
+  KnownBasis<T, B> known(context, n, count, storage);
+  for (const std::int64_t k : {std::int64_t{1}, count}) {
+    const auto V = known.view(k);
+    auto expected = random_values<T>(n, 1);
+    const double size = reference::norm2(n, expected.data());
+    auto w = upload(context, expected);
+    Vector<T, B> h(context, k), g(context, k);
+
+    known.basis.project(w, h.span());
+    const auto found_h = download(context, h);
+    CHECK(close(found_h, reference_projection(V, expected), size));
+
+    known.basis.subtract_project(h, w.span(), g.span());
+    reference::basis_subtract(V, found_h.data(), expected.data());
+    CHECK(download(context, w) == expected);
+    const auto found_g = download(context, g);
+    CHECK(close(found_g, reference_projection(V, expected), size));
+
+    known.basis.subtract(g, w.span(), norm);
+    reference::basis_subtract(V, found_g.data(), expected.data());
+    CHECK(download(context, w) == expected);
+    const double expected_norm = to_eigen(expected).norm();
+    CHECK(std::abs(read(context, norm) - expected_norm) <=
+          64 * std::numeric_limits<T>::epsilon() * expected_norm);
+
+    known.basis.combine(h, w.span());
+    reference::basis_combine(V, found_h.data(), expected.data());
+    CHECK(download(context, w) == expected);
+  }
+}
+
+TEST_CASE_TEMPLATE_DEFINE("products with a basis agree with the reference", S, basis_products) {
+  auto context = S::context();
   for (const std::int64_t n : {1, 513, 4097, 20000})
     for (const std::int64_t count : {1, 33})
-      for (const BasisStorage storage : storages) {
-        CAPTURE(n);
-        CAPTURE(count);
-        CAPTURE(static_cast<int>(storage));
-        KnownBasis<T, B> known(context, n, count, storage);
-        for (const std::int64_t k : {std::int64_t{1}, count}) {
-          const auto V = known.view(k);
-          auto expected = random_values<T>(n, 1);
-          const double size = reference::norm2(n, expected.data());
-          auto w = upload(context, expected);
-          Vector<T, B> h(context, k), g(context, k);
-
-          known.basis.project(w, h.span());
-          const auto found_h = download(context, h);
-          CHECK(close(found_h, reference_projection(V, expected), size));
-
-          known.basis.subtract_project(h, w.span(), g.span());
-          reference::basis_subtract(V, found_h.data(), expected.data());
-          CHECK(download(context, w) == expected);
-          const auto found_g = download(context, g);
-          CHECK(close(found_g, reference_projection(V, expected), size));
-
-          known.basis.subtract(g, w.span(), norm);
-          reference::basis_subtract(V, found_g.data(), expected.data());
-          CHECK(download(context, w) == expected);
-          const double expected_norm = reference::norm2(n, expected.data());
-          CHECK(std::abs(read(context, norm) - expected_norm) <=
-                64 * std::numeric_limits<T>::epsilon() * expected_norm);
-
-          known.basis.combine(h, w.span());
-          reference::basis_combine(V, found_h.data(), expected.data());
-          CHECK(download(context, w) == expected);
-        }
-      }
+      for (const BasisStorage storage : storages)
+        check_basis_products<typename S::T>(context, n, count, storage);
 }
 
 TEST_CASE_TEMPLATE_DEFINE("a basis makes a vector orthogonal as its storage allows", S,
