@@ -57,6 +57,20 @@ void LinearOperator<T, B>::apply_dot(Span<const T, B> x, Span<T, B> y, Scalar<T,
 }
 
 template <class T, class B>
+void LinearOperator<T, B>::apply_block(std::int64_t columns, Span<const T, B> X,
+                                       Span<T, B> Y) const {
+  if (columns < 0)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("apply_block of {}: {} columns, there cannot be less than none", name(),
+                            columns));
+  check("apply_block", X, columns * cols_, Y, columns * rows_);
+  applications_ += columns;
+  for (std::int64_t c = 0; c < columns; ++c) detail::count_product(*context_);
+  detail::spoil(Y);
+  apply_block_impl(columns, X, Y);
+}
+
+template <class T, class B>
 void LinearOperator<T, B>::apply_transposed(Span<const T, B> x, Span<T, B> y) const {
   check("apply_transposed", x, rows_, y, cols_);
   ++applications_;
@@ -92,6 +106,13 @@ void LinearOperator<T, B>::apply_dot_impl(Span<const T, B> x, Span<T, B> y,
                                           Scalar<T, B>& xy) const {
   apply_impl(x, y);
   dot(*context_, x, y, xy);
+}
+
+template <class T, class B>
+void LinearOperator<T, B>::apply_block_impl(std::int64_t columns, Span<const T, B> X,
+                                            Span<T, B> Y) const {
+  for (std::int64_t c = 0; c < columns; ++c)
+    apply_impl(X.subspan(c * cols_, cols_), Y.subspan(c * rows_, rows_));
 }
 
 template <class T, class B>

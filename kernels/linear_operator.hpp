@@ -40,6 +40,10 @@ class LinearOperator {
   /// y = A x and xy = x'y, for square operators: two passes over memory fewer than apart.
   void apply_dot(Span<const T, B> x, Span<T, B> y, Scalar<T, B>& xy) const;
 
+  /// Y = A X for k columns each: column c of X begins at X + c * cols(), that of Y at
+  /// Y + c * rows(). Counts as `columns` products.
+  void apply_block(std::int64_t columns, Span<const T, B> X, Span<T, B> Y) const;
+
   /// y = A' x; throws Error(not_supported) where the operator has no transposed product.
   void apply_transposed(Span<const T, B> x, Span<T, B> y) const;
 
@@ -62,6 +66,8 @@ class LinearOperator {
   virtual void apply_impl(T alpha, Span<const T, B> x, T beta, Span<T, B> y) const;
   /// By default the product, then dot.
   virtual void apply_dot_impl(Span<const T, B> x, Span<T, B> y, Scalar<T, B>& xy) const;
+  /// By default one column after the other.
+  virtual void apply_block_impl(std::int64_t columns, Span<const T, B> X, Span<T, B> Y) const;
   virtual void apply_transposed_impl(Span<const T, B> x, Span<T, B> y) const;
   virtual void diagonal_impl(Span<T, B> d) const;
 

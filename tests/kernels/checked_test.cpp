@@ -32,6 +32,14 @@ TEST_CASE("an operator that adds to its result shows NaN on the checked backend"
   for (const double element : download(context, y)) CHECK(std::isnan(element));
 }
 
+TEST_CASE("a block product that adds to its result shows NaN on the checked backend") {
+  Context<Checked> context;
+  const Accumulating a(context, 2, 2);
+  auto Y = upload<double>(context, {0, 0, 0, 0});
+  a.apply_block(2, upload<double>(context, {1, 2, 3, 4}), Y);
+  for (const double element : download(context, Y)) CHECK(std::isnan(element));
+}
+
 TEST_CASE("the checked backend counts what happens") {
   Context<Checked> context;
   const auto x = upload<double>(context, {1, 2, 3});
@@ -59,6 +67,10 @@ TEST_CASE("the checked backend counts what happens") {
   CHECK(counters.reductions == 1);
   CHECK(counters.elements == 2 * 3);
   CHECK(counters.allocations == 0);
+
+  Vector<double, Checked> X(context, 6), Y(context, 6);
+  a.apply_block(2, X, Y);
+  CHECK(counters.products == 1 + 2);
 }
 
 }  // namespace tansolve::test

@@ -368,6 +368,29 @@ TEST_CASE_TEMPLATE_DEFINE("apply_dot gives the product, and the bits of dot", S,
   }
 }
 
+TEST_CASE_TEMPLATE_DEFINE("a block product gives the bits of one product a column", S, csr_block) {
+  using T = typename S::T;
+  using B = typename S::B;
+  auto context = S::context();
+  for (const auto& [name, matrix] : nasty_matrices<T>()) {
+    if (matrix.cols() > 1'000'000) continue;
+    CAPTURE(name);
+    const CsrOperator<T, B> a(context, matrix);
+    for (const std::int64_t columns : {0, 1, 3, 17}) {
+      CAPTURE(columns);
+      const auto X = upload(context, random_elements<T>(columns * matrix.cols(), 3));
+      Vector<T, B> Y(context, columns * matrix.rows()), Z(context, columns * matrix.rows());
+      const std::int64_t before = a.applications();
+      a.apply_block(columns, X, Y);
+      CHECK(a.applications() == before + columns);
+      for (std::int64_t c = 0; c < columns; ++c)
+        a.apply(X.span().subspan(c * matrix.cols(), matrix.cols()),
+                Z.span().subspan(c * matrix.rows(), matrix.rows()));
+      CHECK(same(download(context, Y), download(context, Z)));
+    }
+  }
+}
+
 TEST_CASE_TEMPLATE_DEFINE("operators refuse wrong shapes and overlap, naming them", S, op_refuses) {
   using T = typename S::T;
   using B = typename S::B;
@@ -384,6 +407,9 @@ TEST_CASE_TEMPLATE_DEFINE("operators refuse wrong shapes and overlap, naming the
   CHECK(refused([&] { a.apply(1, three, 0, other_three); }));
   CHECK(refused([&] { a.apply_transposed(three, two); }));
   CHECK(refused([&] { a.apply_dot(three, two, s); }));
+  CHECK(refused([&] { a.apply_block(2, three, two); }));
+  CHECK(refused([&] { a.apply_block(-1, three, two); }));
+  CHECK(refused([&] { a.apply_block(1, five.span().subspan(0, 3), five.span().subspan(2, 2)); }));
   CHECK(refused([&] { a.diagonal(three); }));
   CHECK(refused([&] { a.apply(five.span().subspan(0, 3), five.span().subspan(2, 2)); }));
   CHECK_NOTHROW(a.apply(five.span().subspan(0, 3), five.span().subspan(3, 2)));
@@ -412,7 +438,10 @@ TEST_CASE_TEMPLATE_DEFINE("a user's operator needs one function", S, user_operat
   Scalar<T, B> xy(context);
   a.apply_dot(x, y, xy);
   CHECK(read(context, xy) == 28);
-  CHECK(a.applications() == 4);
+  Vector<T, B> Y(context, 6);
+  a.apply_block(2, upload<T>(context, {1, 2, 3, 4, 5, 6}), Y);
+  CHECK(download(context, Y) == std::vector<T>{2, 4, 6, 8, 10, 12});
+  CHECK(a.applications() == 6);
   CHECK(code_thrown_by([&] { a.apply_transposed(x, y); }) == ErrorCode::not_supported);
   CHECK(code_thrown_by([&] { a.diagonal(y); }) == ErrorCode::not_supported);
 }
@@ -430,6 +459,7 @@ TEST_CASE_TEMPLATE_DEFINE("a user's operator needs one function", S, user_operat
   TEST_CASE_TEMPLATE_INVOKE(primitives_refuse, __VA_ARGS__); \
   TEST_CASE_TEMPLATE_INVOKE(csr_products, __VA_ARGS__);      \
   TEST_CASE_TEMPLATE_INVOKE(csr_apply_dot, __VA_ARGS__);     \
+  TEST_CASE_TEMPLATE_INVOKE(csr_block, __VA_ARGS__);         \
   TEST_CASE_TEMPLATE_INVOKE(op_refuses, __VA_ARGS__);        \
   TEST_CASE_TEMPLATE_INVOKE(user_operator, __VA_ARGS__)
 
