@@ -2,6 +2,7 @@
 // A basis on the GPU. Each thread takes a pack of rows through all vectors: loads of several
 // vectors are in flight at once, and no thread waits for another before its sums are complete.
 // Compiled without contraction to FMA: elementwise results have the bits of the host.
+#include <tansolve/kernels/basis.hpp>
 #include <tansolve/kernels/basis_kernels.hpp>
 #include <tansolve/kernels/cuda/norm.cuh>
 
@@ -175,6 +176,36 @@ __global__ void __launch_bounds__(threads)
   });
 }
 
+/// V_k = V Q, for `rows` rows of a block at once, a power of two: shared memory keeps those of V,
+/// so that they may be overwritten, and a thread computes a few of k columns together for one of
+/// them.
+template <class T, class S>
+__global__ void __launch_bounds__(threads)
+    rotate_kernel(BasisView<S> V, std::int64_t k, int rows, const T* __restrict__ Q) {
+  constexpr int together = 8;
+  extern __shared__ double shared[];
+  T* piece = reinterpret_cast<T*>(shared);
+  const int r = threadIdx.x % rows, groups = threads / rows;
+  const std::int64_t step = std::int64_t{gridDim.x} * rows;
+  for (std::int64_t first = std::int64_t{blockIdx.x} * rows; first < V.n; first += step) {
+    const std::int64_t row = first + r;
+    for (std::int64_t l = threadIdx.x / rows; l < V.k; l += groups)
+      piece[l * rows + r] = row < V.n ? static_cast<T>(V.data[l * V.stride + row]) : T(0);
+    __syncthreads();
+    for (std::int64_t j = threadIdx.x / rows * together; j < k; j += groups * together) {
+      T sum[together] = {};
+      for (std::int64_t l = 0; l < V.k; ++l)
+#pragma unroll
+        for (int u = 0; u < together; ++u)
+          if (j + u < k) sum[u] += Q[(j + u) * V.k + l] * piece[l * rows + r];
+#pragma unroll
+      for (int u = 0; u < together; ++u)
+        if (j + u < k && row < V.n) V.data[(j + u) * V.stride + row] = static_cast<S>(sum[u]);
+    }
+    __syncthreads();
+  }
+}
+
 /// h_j = the sum of the blocks' partial sums of v_j; a block for each j.
 template <class T>
 __global__ void __launch_bounds__(threads)
@@ -248,6 +279,21 @@ template <class T, class S>
 void basis_combine(Context<Cuda>& context, const BasisView<S>& V, const T* y, T* x) {
   combine_kernel<<<blocks_of<S>(V.n), threads, 0, context.stream()>>>(V, y, x);
   check_launch("basis_combine");
+}
+
+template <class T, class S>
+void basis_rotate(Context<Cuda>& context, const BasisView<S>& V, std::int64_t k, const T* Q,
+                  double*) {
+  constexpr std::int64_t shared_bytes = 48 << 10;  // what a block has without asking for more
+  static_assert(Basis<T, Cuda>::most_rotated * std::int64_t{sizeof(T)} <= shared_bytes);
+  int rows = 32;
+  const auto bytes = [&] { return rows * V.k * std::int64_t{sizeof(T)}; };
+  while (bytes() > shared_bytes) rows /= 2;
+  const auto blocks = static_cast<unsigned>(
+      std::clamp<std::int64_t>((V.n + rows - 1) / rows, 1, 4 * reduction_blocks));
+  rotate_kernel<<<blocks, threads, static_cast<std::size_t>(bytes()), context.stream()>>>(V, k,
+                                                                                          rows, Q);
+  check_launch("basis_rotate");
 }
 
 #define TANSOLVE_INSTANTIATE(T, S) TANSOLVE_INSTANTIATE_BASIS_KERNELS(Cuda, T, S)
