@@ -4,17 +4,13 @@
 #include "finite.hpp"
 #include "interrupt.hpp"
 #include "method.hpp"
+#include "operators.hpp"
 #include "output.hpp"
 #include "prepare.hpp"
 #include "system.hpp"
 
 #include <tansolve/codec/error.hpp>
 #include <tansolve/codec/matrix_market.hpp>
-#include <tansolve/kernels/compressed_operator.hpp>
-#include <tansolve/kernels/csr_operator.hpp>
-#if TANSOLVE_HAS_CUDA
-#include <tansolve/kernels/cuda/vendor_operator.hpp>
-#endif
 #include <tansolve/preconditioners/jacobi.hpp>
 #include <tansolve/preconditioners/null_space.hpp>
 
@@ -45,50 +41,6 @@ struct SolveCommandOptions {
   std::optional<double> rtol, atol, time_limit;
   std::optional<std::int64_t> max_iterations;
 };
-
-#if TANSOLVE_HAS_CUDA
-VendorFormat vendor_format(Format format, bool deterministic) {
-  switch (format) {
-    case Format::csr:
-      return deterministic ? VendorFormat::csr_alg2 : VendorFormat::csr_alg1;
-    case Format::coo:
-      return deterministic ? VendorFormat::coo_alg2 : VendorFormat::coo_alg1;
-    default:
-      return VendorFormat::sell;
-  }
-}
-
-template <class T>
-std::unique_ptr<LinearOperator<T, Cuda>> make_plain_operator(Context<Cuda>& context,
-                                                             const Prepared<T>& matrix,
-                                                             bool deterministic) {
-  const VendorFormat format = vendor_format(matrix.plain, deterministic);
-  if (deterministic && !VendorOperator<T>::reproducible(format))
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("--format {}: cuSPARSE does not promise the same bits in every run; "
-                            "--deterministic off takes it all the same",
-                            format_name(matrix.plain)));
-  return std::make_unique<VendorOperator<T>>(context, *matrix.csr, format);
-}
-#endif
-
-template <class T>
-std::unique_ptr<LinearOperator<T, Host>> make_plain_operator(Context<Host>& context,
-                                                             const Prepared<T>& matrix, bool) {
-  if (matrix.plain != Format::csr)
-    throw Error(
-        ErrorCode::invalid_argument,
-        fmt::format("--format {}: on the CPU there are dtans and csr", format_name(matrix.plain)));
-  return std::make_unique<CsrOperator<T, Host>>(context, *matrix.csr);
-}
-
-template <class T, class B>
-std::unique_ptr<LinearOperator<T, B>> make_operator(Context<B>& context, const Prepared<T>& matrix,
-                                                    bool deterministic) {
-  if (matrix.compressed)
-    return std::make_unique<CompressedOperator<T, B>>(context, *matrix.compressed);
-  return make_plain_operator(context, matrix, deterministic);
-}
 
 template <class T, class B>
 SolveOptions<T, B> solve_options(const SolveCommandOptions& options,

@@ -161,6 +161,21 @@ void Basis<T, B>::combine(In<T, B> y, Span<T, B> x) {
   });
 }
 
+template <class T, class B>
+void Basis<T, B>::rotate(std::int64_t first, std::int64_t m, In<T, B> Q) {
+  const std::int64_t k = m > 0 ? Q.size() / m : 0;
+  if (first < 0 || m < 1 || m > most_rotated || first + m > count_ || k > m || Q.size() != k * m)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("rotate: {} vectors from {} on by {} coefficients in a basis of {}; at "
+                            "most {} at once",
+                            m, first, Q.size(), count_, most_rotated));
+  detail::count(*context_, (m + k) * n_);
+  with_elements<T>(elements_, [&](auto* data) {
+    detail::basis_rotate(*context_, detail::BasisView{data + first * stride_, n_, stride_, m}, k,
+                         Q.data(), partials_.span().data());
+  });
+}
+
 #define TANSOLVE_INSTANTIATE(T, B) template class Basis<T, B>;
 TANSOLVE_FOR_EACH_BACKEND(TANSOLVE_INSTANTIATE)
 #undef TANSOLVE_INSTANTIATE

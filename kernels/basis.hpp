@@ -61,6 +61,14 @@ class Basis {
   /// x = V_k y, where no y_i is NaN or infinite. Passes: k + 1.
   void combine(In<T, B> y, Span<T, B> x);
 
+  /// The k vectors from v_first on become the m from there on times Q, in place: Q has k columns of
+  /// m finite elements, one after another, and k <= m <= most_rotated. Rounded to the storage.
+  /// Passes: m + k.
+  void rotate(std::int64_t first, std::int64_t m, In<T, B> Q);
+
+  /// Rows of so many vectors fit the shared memory of any GPU.
+  static constexpr std::int64_t most_rotated = 6144;
+
  private:
   void check(const char* name, std::int64_t k, Span<const T, B> w) const;
 

@@ -24,7 +24,10 @@ namespace tansolve::detail {
   template <class T, class S>                                                                     \
   void basis_subtract(Context<B>& context, const BasisView<S>& V, const T* h, T* w, T* norm);     \
   template <class T, class S>                                                                     \
-  void basis_combine(Context<B>& context, const BasisView<S>& V, const T* y, T* x);
+  void basis_combine(Context<B>& context, const BasisView<S>& V, const T* y, T* x);               \
+  template <class T, class S>                                                                     \
+  void basis_rotate(Context<B>& context, const BasisView<S>& V, std::int64_t k, const T* Q,       \
+                    double* partials);
 TANSOLVE_DECLARE_BASIS_KERNELS(Host)
 TANSOLVE_DECLARE_BASIS_KERNELS(Checked)
 TANSOLVE_DECLARE_BASIS_KERNELS(Cuda)
@@ -37,6 +40,7 @@ TANSOLVE_DECLARE_BASIS_KERNELS(Cuda)
   template void basis_subtract_project(Context<B>&, const BasisView<S>&, const T*, T*, T*, \
                                        double*);                                           \
   template void basis_subtract(Context<B>&, const BasisView<S>&, const T*, T*, T*);        \
-  template void basis_combine(Context<B>&, const BasisView<S>&, const T*, T*);
+  template void basis_combine(Context<B>&, const BasisView<S>&, const T*, T*);             \
+  template void basis_rotate(Context<B>&, const BasisView<S>&, std::int64_t, const T*, double*);
 
 }  // namespace tansolve::detail

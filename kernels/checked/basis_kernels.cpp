@@ -44,6 +44,11 @@ void basis_combine(Context<Checked>&, const BasisView<S>& V, const T* y, T* x) {
   reference::basis_combine(V, y, x);
 }
 
+template <class T, class S>
+void basis_rotate(Context<Checked>&, const BasisView<S>& V, std::int64_t k, const T* Q, double*) {
+  reference::basis_rotate(V, k, Q);
+}
+
 #define TANSOLVE_INSTANTIATE(T, S) TANSOLVE_INSTANTIATE_BASIS_KERNELS(Checked, T, S)
 TANSOLVE_FOR_EACH_STORAGE(TANSOLVE_INSTANTIATE)
 #undef TANSOLVE_INSTANTIATE

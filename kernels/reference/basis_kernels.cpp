@@ -3,6 +3,7 @@
 #include <tansolve/kernels/reference/basis_kernels.hpp>
 
 #include <cmath>
+#include <vector>
 
 namespace tansolve::reference {
 
@@ -36,11 +37,25 @@ void basis_combine(const detail::BasisView<S>& V, const T* y, T* x) {
     for (std::int64_t i = 0; i < V.n; ++i) x[i] += y[j] * T(V.data[j * V.stride + i]);
 }
 
+template <class T, class S>
+void basis_rotate(const detail::BasisView<S>& V, std::int64_t k, const T* Q) {
+  std::vector<T> row(V.k);
+  for (std::int64_t i = 0; i < V.n; ++i) {
+    for (std::int64_t l = 0; l < V.k; ++l) row[l] = T(V.data[l * V.stride + i]);
+    for (std::int64_t j = 0; j < k; ++j) {
+      T sum = 0;
+      for (std::int64_t l = 0; l < V.k; ++l) sum += Q[j * V.k + l] * row[l];
+      V.data[j * V.stride + i] = S(sum);
+    }
+  }
+}
+
 #define TANSOLVE_INSTANTIATE(T, S)                                         \
   template void basis_store(std::int64_t, T, T*, S*);                      \
   template void basis_project(const detail::BasisView<S>&, const T*, T*);  \
   template void basis_subtract(const detail::BasisView<S>&, const T*, T*); \
-  template void basis_combine(const detail::BasisView<S>&, const T*, T*);
+  template void basis_combine(const detail::BasisView<S>&, const T*, T*);  \
+  template void basis_rotate(const detail::BasisView<S>&, std::int64_t, const T*);
 TANSOLVE_FOR_EACH_STORAGE(TANSOLVE_INSTANTIATE)
 #undef TANSOLVE_INSTANTIATE
 

@@ -16,5 +16,7 @@ template <class T, class S>
 void basis_subtract(const detail::BasisView<S>& V, const T* h, T* w);
 template <class T, class S>
 void basis_combine(const detail::BasisView<S>& V, const T* y, T* x);
+template <class T, class S>
+void basis_rotate(const detail::BasisView<S>& V, std::int64_t k, const T* Q);
 
 }  // namespace tansolve::reference

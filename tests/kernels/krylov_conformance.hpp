@@ -204,6 +204,50 @@ TEST_CASE_TEMPLATE_DEFINE("the norm of what is left neither overflows nor underf
   CHECK(std::isnan(read(context, norm)));
 }
 
+/// x as an element of that storage holds it.
+template <class T>
+T rounded(BasisStorage storage, T x) {
+  if (storage == BasisStorage::fp16) return static_cast<T>(UnitHalf(x));
+  return storage == BasisStorage::fp32 ? static_cast<T>(static_cast<float>(x)) : x;
+}
+
+TEST_CASE_TEMPLATE_DEFINE("a basis is rotated in place to the bits of the reference", S,
+                          basis_rotates) {
+  using T = typename S::T;
+  using B = typename S::B;
+  auto context = S::context();
+  struct Rotation {
+    std::int64_t count, first, m, k;
+  };
+  for (const std::int64_t n : {1, 513, 20000})
+    for (const auto [count, first, m, k] :
+         {Rotation{1, 0, 1, 1}, Rotation{40, 0, 40, 23}, Rotation{40, 7, 30, 30},
+          Rotation{40, 12, 20, 0}, Rotation{300, 1, 250, 9}}) {
+      if (count == 300 && n > 513) continue;
+      for (const BasisStorage storage : storages) {
+        CAPTURE(n);
+        CAPTURE(m);
+        CAPTURE(static_cast<int>(storage));
+        KnownBasis<T, B> known(context, n, count, storage);
+        auto Q = random_values<T>(m * k, 3);
+        for (T& q : Q) q /= static_cast<T>(4 * m);  // sums stay within UnitHalf
+        known.basis.rotate(first, m, upload(context, Q));
+        reference::basis_rotate(detail::BasisView<T>{known.stored.data() + first * n, n, n, m}, k,
+                                Q.data());
+        Vector<T, B> v(context, n);
+        std::vector<T> unit(count);
+        for (std::int64_t j = 0; j < count; ++j) {
+          unit[j] = 1;
+          known.basis.combine(upload(context, unit), v.span());
+          unit[j] = 0;
+          std::vector<T> expected(known.stored.begin() + j * n, known.stored.begin() + (j + 1) * n);
+          for (T& x : expected) x = rounded(storage, x);
+          REQUIRE(download(context, v) == expected);
+        }
+      }
+    }
+}
+
 TEST_CASE_TEMPLATE_DEFINE("a basis refuses shapes, overlap and what no memory holds", S,
                           basis_refuses) {
   using T = typename S::T;
@@ -229,6 +273,11 @@ TEST_CASE_TEMPLATE_DEFINE("a basis refuses shapes, overlap and what no memory ho
   CHECK(refused([&] { basis.subtract_project(two, three.span(), other.span().subspan(0, 1)); }));
   CHECK(refused([&] { basis.subtract(three.span().subspan(0, 2), three.span(), norm); }));
   CHECK(refused([&] { basis.combine(three, three.span()); }));
+  CHECK(refused([&] { basis.rotate(0, 3, three); }));
+  CHECK(refused([&] { basis.rotate(-1, 2, two); }));
+  CHECK(refused([&] { basis.rotate(1, 2, two); }));
+  CHECK(refused([&] { basis.rotate(0, 2, three); }));
+  CHECK(refused([&] { basis.rotate(0, 1, two); }));
   CHECK_THROWS_WITH_AS((Basis<T, B>(context, std::int64_t{1} << 40, 1000, BasisStorage::fp16)),
                        doctest::Contains("2199023255552000 bytes requested"), Error);
 }
@@ -343,6 +392,7 @@ TEST_CASE_TEMPLATE_DEFINE("the vector work of Lanczos methods refuses unequal si
   TEST_CASE_TEMPLATE_INVOKE(basis_products, __VA_ARGS__);       \
   TEST_CASE_TEMPLATE_INVOKE(basis_orthogonalises, __VA_ARGS__); \
   TEST_CASE_TEMPLATE_INVOKE(basis_norm_range, __VA_ARGS__);     \
+  TEST_CASE_TEMPLATE_INVOKE(basis_rotates, __VA_ARGS__);        \
   TEST_CASE_TEMPLATE_INVOKE(basis_refuses, __VA_ARGS__);        \
   TEST_CASE_TEMPLATE_INVOKE(basis_bytes, __VA_ARGS__);          \
   TEST_CASE_TEMPLATE_INVOKE(lanczos_elementwise, __VA_ARGS__);  \
