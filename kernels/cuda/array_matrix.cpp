@@ -3,6 +3,7 @@
 #include <tansolve/codec/error.hpp>
 #include <tansolve/kernels/cuda/array_matrix.hpp>
 #include <tansolve/kernels/cuda/device_layout.hpp>
+#include <tansolve/kernels/cuda/product_vectors.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -127,6 +128,7 @@ ArrayMatrix<T>::ArrayMatrix(Context<Cuda>& context, const CompressedMatrix<T>& m
   view_.dictionary = !values.dictionary.empty();
   view_.exceptions = static_cast<std::uint32_t>(values.exceptions.size());
   view_.long_rows = static_cast<std::uint32_t>(order.long_rows.size());
+  view_.piece_count = static_cast<std::uint32_t>(order.pieces());
 
   Tables tables;
   if (parts.plan.coding == Coding::patterns)
@@ -148,7 +150,7 @@ ArrayMatrix<T>::ArrayMatrix(Context<Cuda>& context, const CompressedMatrix<T>& m
   layout.add<std::uint32_t>(order.order, view_.order);
   layout.add<std::uint32_t>(order.long_rows, view_.long_row);
   layout.add<std::uint32_t>(order.long_starts, view_.long_starts);
-  layout.reserve<T>(order.pieces(), view_.pieces);
+  layout.reserve<T>(most_block_columns * order.pieces(), view_.pieces);
   bytes_ = static_cast<std::int64_t>(layout.bytes());
   memory_ = layout.send(context);
   view_.columns.place();

@@ -74,12 +74,13 @@ struct ArrayMatrixView {
   std::uint32_t long_rows;
   const std::uint32_t* long_row;
   const std::uint32_t* long_starts;
-  T* pieces;  ///< the sums of the pieces of long rows
+  std::uint32_t piece_count;
+  T* pieces;  ///< the sums of the pieces of long rows, of one column after the other
 };
 
 /// Owns the device's copy: one allocation of the container's parts, at most
-/// DeviceMatrix::extra_bytes, a value for each piece of a long row and, of patterns, the bytes
-/// below.
+/// DeviceMatrix::extra_bytes, most_block_columns values for each piece of a long row and, of
+/// patterns, the bytes below.
 template <class T>
 class ArrayMatrix {
  public:

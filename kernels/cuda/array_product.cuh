@@ -11,13 +11,9 @@
 
 namespace tansolve::detail {
 
-/// Threads of a multiprocessor that registers must leave room for: 64 of them a thread. More are
-/// not used, fewer do not hide latencies.
-inline constexpr int resident_threads = 1024;
-
 /// A persistent grid, whose warps take groups of rows in turn.
 template <class Agent, class T, bool shared>
-__global__ void __launch_bounds__(Agent::threads, resident_threads / Agent::threads)
+__global__ void __launch_bounds__(Agent::threads, Agent::resident_threads / Agent::threads)
     array_kernel(const __grid_constant__ ArrayArguments<T> arguments, double* partials,
                  unsigned* ticket) {
   const ArrayMatrixView<T>& matrix = arguments.matrix;
@@ -34,43 +30,47 @@ __global__ void __launch_bounds__(Agent::threads, resident_threads / Agent::thre
   if (group < groups) agent.prepare(group);
   for (; group < groups; group += step) agent.run(group, group + step);
 
-  if (arguments.xy != nullptr) {
+  if (arguments.vectors.xy != nullptr) {
     Sums<1> sum;
     sum.of[0] = agent.xy();
     grid_sums<Agent::threads>(sum, partials, ticket, [&](const Sums<1>& total) {
-      *arguments.xy = static_cast<T>(total.of[0]);
+      *arguments.vectors.xy = static_cast<T>(total.of[0]);
     });
   }
 }
 
 inline constexpr int long_row_threads = 256;
 
-/// A warp a long row: adds its pieces, and to x'y what these rows add.
+/// A warp a long row and column: adds its pieces, and to x'y what these rows add.
 template <class T>
 __global__ void __launch_bounds__(long_row_threads)
     long_rows_kernel(const __grid_constant__ ArrayArguments<T> arguments, double* partials,
                      unsigned* ticket) {
   const ArrayMatrixView<T>& matrix = arguments.matrix;
+  const ProductVectors<T>& vectors = arguments.vectors;
   const std::uint32_t lane = threadIdx.x % 32;
+  const int column = blockIdx.y;
+  const T* pieces = matrix.pieces + std::int64_t{column} * matrix.piece_count;
+  T* y = vectors.y[column];
   constexpr int warps = long_row_threads / 32;
   Sums<1> xy;
   for (std::uint32_t i = blockIdx.x * warps + threadIdx.x / 32; i < matrix.long_rows;
        i += gridDim.x * warps) {
     T sum = 0;
     for (std::uint32_t s = matrix.long_starts[i] + lane; s < matrix.long_starts[i + 1]; s += 32)
-      sum += matrix.pieces[s];
+      sum += pieces[s];
     for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_down_sync(~0u, sum, offset);
     if (lane != 0) continue;
     const std::uint32_t row = matrix.long_row[i];
-    const T scaled = arguments.alpha * sum;
-    const T result = arguments.beta == 0 ? scaled : scaled + arguments.beta * arguments.y[row];
-    arguments.y[row] = result;
-    if (arguments.xy != nullptr)
-      xy.of[0] += static_cast<double>(arguments.x[row]) * static_cast<double>(result);
+    const T scaled = vectors.alpha * sum;
+    const T result = vectors.beta == 0 ? scaled : scaled + vectors.beta * y[row];
+    y[row] = result;
+    if (vectors.xy != nullptr)
+      xy.of[0] += static_cast<double>(vectors.x[0][row]) * static_cast<double>(result);
   }
-  if (arguments.xy != nullptr)
+  if (vectors.xy != nullptr)
     grid_sums<long_row_threads>(xy, partials, ticket, [&](const Sums<1>& total) {
-      *arguments.xy = static_cast<T>(static_cast<double>(*arguments.xy) + total.of[0]);
+      *vectors.xy = static_cast<T>(static_cast<double>(*vectors.xy) + total.of[0]);
     });
 }
 
@@ -87,7 +87,7 @@ void launch_array(Context<Cuda>& context, const ArrayArguments<T>& arguments,
   // Smaller blocks spread small matrices over all multiprocessors; reductions want whole ones.
   const std::int64_t groups = (arguments.matrix.coded_rows + rows_of_group - 1) / rows_of_group;
   int threads = Agent::threads;
-  while (arguments.xy == nullptr && threads > 64 &&
+  while (arguments.vectors.xy == nullptr && threads > 64 &&
          groups < std::int64_t{threads} / 32 * context.properties().multiprocessors)
     threads /= 2;
   int resident = 0;
@@ -137,8 +137,9 @@ void launch_fields(Context<Cuda>& context, const ArrayArguments<T>& arguments) {
   launch.template operator()<FieldKind::magnitude>();
 }
 
+/// One column.
 template <class T, bool shared>
-void launch_arrays(Context<Cuda>& context, Coding coding, const ArrayArguments<T>& arguments) {
+void launch_one(Context<Cuda>& context, Coding coding, const ArrayArguments<T>& arguments) {
   if (coding == Coding::patterns)
     launch_patterns<T, shared>(context, arguments);
   else if (coding == Coding::shapes)
@@ -147,24 +148,56 @@ void launch_arrays(Context<Cuda>& context, Coding coding, const ArrayArguments<T
     launch_fields<T, false, shared>(context, arguments);
 }
 
+/// Up to `columns` columns. There are fewer kernels than for one: decoding weighs less.
+template <class T, bool shared, int columns>
+void launch_block(Context<Cuda>& context, Coding coding, const ArrayArguments<T>& arguments) {
+  const ArrayMatrixView<T>& matrix = arguments.matrix;
+  const auto launch = [&]<class Agent>() {
+    launch_array<Agent, T, shared>(context, arguments, 32);
+  };
+  const auto launch_fields = [&]<bool shapes>() {
+    const auto of_kind = [&]<FieldKind kind>() {
+      launch.template operator()<FieldAgent<T, shapes, kind, 0, shared, columns>>();
+    };
+    if (matrix.dictionary) return of_kind.template operator()<FieldKind::index>();
+    if (matrix.values.bits == 8 * sizeof(T)) return of_kind.template operator()<FieldKind::bits>();
+    of_kind.template operator()<FieldKind::magnitude>();
+  };
+  if (coding == Coding::patterns)
+    launch.template operator()<PatternAgent<T, 1, 32, false, shared, columns>>();
+  else if (coding == Coding::shapes)
+    launch_fields.template operator()<true>();
+  else
+    launch_fields.template operator()<false>();
+}
+
+template <class T, bool shared>
+void launch_columns(Context<Cuda>& context, Coding coding, const ArrayArguments<T>& arguments) {
+  if (arguments.vectors.columns == 1)
+    launch_one<T, shared>(context, coding, arguments);
+  else if (arguments.vectors.columns <= 4)
+    launch_block<T, shared, 4>(context, coding, arguments);
+  else
+    launch_block<T, shared, most_block_columns>(context, coding, arguments);
+}
+
 template <class T>
-void array_product(Context<Cuda>& context, Coding coding, const ArrayMatrixView<T>& matrix, T alpha,
-                   const T* x, T beta, T* y, T* xy) {
-  const ArrayArguments<T> arguments = {
-      matrix, x, y, alpha, beta, xy, alpha == T(1) && beta == T(0) && xy == nullptr};
+void array_product(Context<Cuda>& context, Coding coding, const ArrayMatrixView<T>& matrix,
+                   const ProductVectors<T>& vectors) {
+  const ArrayArguments<T> arguments = {matrix, vectors};
   // Larger tables would leave room for too few warps.
   if (static_cast<std::size_t>(matrix.table_bytes) <=
       context.properties().shared_memory_per_block / 4)
-    launch_arrays<T, true>(context, coding, arguments);
+    launch_columns<T, true>(context, coding, arguments);
   else
-    launch_arrays<T, false>(context, coding, arguments);
+    launch_columns<T, false>(context, coding, arguments);
   if (matrix.long_rows == 0) return;
   constexpr std::uint32_t warps = long_row_threads / 32;
   const std::uint32_t blocks =
       std::min((matrix.long_rows + warps - 1) / warps, std::uint32_t{reduction_blocks});
   const auto& [partials, ticket, staging] = context.scratch();
-  long_rows_kernel<T>
-      <<<blocks, long_row_threads, 0, context.stream()>>>(arguments, partials, ticket);
+  long_rows_kernel<T><<<dim3(blocks, vectors.columns), long_row_threads, 0, context.stream()>>>(
+      arguments, partials, ticket);
   check_launch("the sums of long rows");
 }
 

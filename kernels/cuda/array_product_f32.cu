@@ -4,7 +4,7 @@
 
 namespace tansolve::detail {
 
-template void array_product(Context<Cuda>&, Coding, const ArrayMatrixView<float>&, float,
-                            const float*, float, float*, float*);
+template void array_product(Context<Cuda>&, Coding, const ArrayMatrixView<float>&,
+                            const ProductVectors<float>&);
 
 }  // namespace tansolve::detail

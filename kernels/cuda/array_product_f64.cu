@@ -4,7 +4,7 @@
 
 namespace tansolve::detail {
 
-template void array_product(Context<Cuda>&, Coding, const ArrayMatrixView<double>&, double,
-                            const double*, double, double*, double*);
+template void array_product(Context<Cuda>&, Coding, const ArrayMatrixView<double>&,
+                            const ProductVectors<double>&);
 
 }  // namespace tansolve::detail

@@ -4,6 +4,7 @@
 #include <tansolve/kernels/cuda/compressed_operator.hpp>
 #include <tansolve/kernels/cuda/fused_product.hpp>
 
+#include <algorithm>
 #include <vector>
 
 namespace tansolve {
@@ -11,8 +12,7 @@ namespace tansolve {
 template <class T>
 CompressedOperator<T, Cuda>::CompressedOperator(Context<Cuda>& context,
                                                 const CompressedMatrix<T>& matrix)
-    : LinearOperator<T, Cuda>(context, matrix.rows(), matrix.cols()),
-      matrix_(&matrix) {
+    : LinearOperator<T, Cuda>(context, matrix.rows(), matrix.cols()), matrix_(&matrix) {
   if (is_stream(matrix.plan().coding))
     streams_ = std::make_unique<detail::DeviceMatrix<T>>(context, matrix);
   else
@@ -27,22 +27,33 @@ void CompressedOperator<T, Cuda>::apply_impl(Span<const T, Cuda> x, Span<T, Cuda
 template <class T>
 void CompressedOperator<T, Cuda>::apply_impl(T alpha, Span<const T, Cuda> x, T beta,
                                              Span<T, Cuda> y) const {
-  product(alpha, x.data(), beta, y.data(), nullptr);
+  product(detail::ProductVectors<T>::one(alpha, x.data(), beta, y.data(), nullptr));
 }
 
 template <class T>
 void CompressedOperator<T, Cuda>::apply_dot_impl(Span<const T, Cuda> x, Span<T, Cuda> y,
                                                  Scalar<T, Cuda>& xy) const {
-  product(T(1), x.data(), T(0), y.data(), xy.data());
+  product(detail::ProductVectors<T>::one(T(1), x.data(), T(0), y.data(), xy.data()));
 }
 
 template <class T>
-void CompressedOperator<T, Cuda>::product(T alpha, const T* x, T beta, T* y, T* xy) const {
+void CompressedOperator<T, Cuda>::apply_block_impl(std::int64_t columns, Span<const T, Cuda> X,
+                                                   Span<T, Cuda> Y) const {
+  for (std::int64_t c = 0; c < columns; c += detail::most_block_columns) {
+    const auto count =
+        static_cast<int>(std::min<std::int64_t>(columns - c, detail::most_block_columns));
+    product(detail::ProductVectors<T>::block(count, X.data() + c * this->cols(), this->cols(),
+                                             Y.data() + c * this->rows(), this->rows()));
+  }
+}
+
+template <class T>
+void CompressedOperator<T, Cuda>::product(const detail::ProductVectors<T>& vectors) const {
   const Plan& plan = matrix_->plan();
   if (streams_ != nullptr)
-    detail::fused_product<T>(this->context(), plan, streams_->view(), alpha, x, beta, y, xy);
+    detail::fused_product<T>(this->context(), plan, streams_->view(), vectors);
   else
-    detail::array_product<T>(this->context(), plan.coding, arrays_->view(), alpha, x, beta, y, xy);
+    detail::array_product<T>(this->context(), plan.coding, arrays_->view(), vectors);
 }
 
 template <class T>

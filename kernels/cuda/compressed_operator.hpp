@@ -5,6 +5,7 @@
 #include <tansolve/kernels/compressed_operator.hpp>
 #include <tansolve/kernels/cuda/array_matrix.hpp>
 #include <tansolve/kernels/cuda/device_matrix.hpp>
+#include <tansolve/kernels/cuda/product_vectors.hpp>
 
 #include <memory>
 
@@ -31,10 +32,13 @@ class CompressedOperator<T, Cuda> final : public LinearOperator<T, Cuda> {
   void apply_impl(Span<const T, Cuda> x, Span<T, Cuda> y) const override;
   void apply_impl(T alpha, Span<const T, Cuda> x, T beta, Span<T, Cuda> y) const override;
   void apply_dot_impl(Span<const T, Cuda> x, Span<T, Cuda> y, Scalar<T, Cuda>& xy) const override;
+  /// Decodes once for every eight columns.
+  void apply_block_impl(std::int64_t columns, Span<const T, Cuda> X,
+                        Span<T, Cuda> Y) const override;
   void diagonal_impl(Span<T, Cuda> d) const override;
 
  private:
-  void product(T alpha, const T* x, T beta, T* y, T* xy) const;
+  void product(const detail::ProductVectors<T>& vectors) const;
 
   const CompressedMatrix<T>* matrix_;
   std::unique_ptr<detail::DeviceMatrix<T>> streams_;  ///< one of them, by the coding

@@ -117,15 +117,16 @@ class Fields {
 };
 
 /// `shapes`: columns come from patterns. `known`: as in Fields, of values.
-template <class T, bool shapes, FieldKind kind, int known, bool shared>
-class FieldAgent : public RowAgent<T, shared> {
-  using Base = RowAgent<T, shared>;
+template <class T, bool shapes, FieldKind kind, int known, bool shared, int columns = 1>
+class FieldAgent : public RowAgent<T, shared, columns> {
+  using Base = RowAgent<T, shared, columns>;
   using Base::lane_;
   using Base::matrix_;
+  using Base::vectors_;
 
  public:
   using Base::Base;
-  static constexpr int threads = shapes ? 512 : 1024;
+  static constexpr int threads = shapes || columns > 1 ? 512 : 1024;
   static constexpr bool ahead = shapes;  ///< without patterns registers are short
 
   static __device__ std::uint32_t groups(const ArrayMatrixView<T>& matrix) {
@@ -165,20 +166,20 @@ class FieldAgent : public RowAgent<T, shared> {
     if (width & 2) add(two, fours, first + fours);
     if (width & 1) add(one, width & ~1u, first + (width & ~1u));
     if (32 * slice + lane_ >= matrix_.coded_rows) return;
-    if (to_ < matrix_.rows)
-      this->put(to_, sum_);
-    else
-      matrix_.pieces[to_ - matrix_.rows] = sum_;
+    if (to_ < matrix_.rows) return put_sums(vectors_, to_, sum_, this->xy_);
+#pragma unroll
+    for (int c = 0; c < columns; ++c)
+      if (this->has(c)) matrix_.pieces[c * matrix_.piece_count + (to_ - matrix_.rows)] = sum_[c];
   }
 
  private:
   template <int count>
   struct Entries {
-    Fields<FieldKind::column, T, count> columns;
+    Fields<FieldKind::column, T, count> places;
     Fields<kind, T, count, known> values;
     __device__ void load(const ArrayMatrixView<T>& matrix, std::uint32_t entry,
                          std::uint32_t lane) {
-      if constexpr (!shapes) columns.load(matrix.columns, entry, lane);
+      if constexpr (!shapes) places.load(matrix.columns, entry, lane);
       values.load(matrix.values, entry, lane);
     }
   };
@@ -187,20 +188,20 @@ class FieldAgent : public RowAgent<T, shared> {
     const std::uint32_t coded = 32 * slice + lane_;
     const bool there = coded < matrix_.coded_rows;
     to_ = coded;
-    sum_ = 0;
+#pragma unroll
+    for (int c = 0; c < columns; ++c) sum_[c] = 0;
     if constexpr (shapes) {
       const int4 info =
           *reinterpret_cast<const int4*>(this->template table<PatternInfo>(0) + number_[0]);
       pattern_ = this->template table<ShapeEntry>(matrix_.entries_at) + info.x;
       length_ = there ? info.y : 0;
-      x_ = Base::arguments_.x + to_;
+      this->point(to_, x_);
     } else {
       if (matrix_.order != nullptr && there) to_ = matrix_.order[coded];
       length_ = there ? number_[0] : 0;
       origin_ = matrix_.first_column + (matrix_.relative ? to_ : 0);
-      x_ = Base::arguments_.x;
+      this->point(0, x_);
     }
-    asm("" : "+l"(x_));  // as in PatternAgent
   }
 
   /// Adds the products of entries k, ..., of the row, the first of which is `entry` of all slices.
@@ -211,27 +212,43 @@ class FieldAgent : public RowAgent<T, shared> {
     if constexpr (shapes) {
 #pragma unroll
       for (int u = 0; u < count; ++u) {
-        read[u] = 0;
-        high[u] = 0;
+        low[u] = high[u] = 0;
         if (k + u < length_) {
           const int2 both = *reinterpret_cast<const int2*>(pattern_ + k + u);
-          read[u] = __ldg(x_ + both.x);
+          low[u] = static_cast<std::uint32_t>(both.x);
           high[u] = static_cast<std::uint32_t>(both.y);
         }
       }
     } else {
-      of.columns.join(matrix_.columns, lane_, low, high);
+      of.places.join(matrix_.columns, lane_, low, high);
 #pragma unroll
-      for (int u = 0; u < count; ++u) {
-        read[u] = 0;
-        if (k + u < length_) read[u] = __ldg(x_ + (origin_ + low[u]));
-        high[u] = 0;
-      }
+      for (int u = 0; u < count; ++u) high[u] = 0;
     }
+    if constexpr (columns == 1) gather(low, k, 0, read);
     values(of.values, high, k, entry, value);
 #pragma unroll
-    for (int u = 0; u < count; ++u)
-      if (k + u < length_) sum_ += value[u] * read[u];
+    for (int c = 0; c < columns; ++c) {
+      if (!this->has(c)) break;
+      if constexpr (columns > 1) gather(low, k, c, read);
+#pragma unroll
+      for (int u = 0; u < count; ++u)
+        if (k + u < length_) sum_[c] += value[u] * read[u];
+    }
+  }
+
+  /// read_u = the elements of a column of x that entries k, ... of the row multiply.
+  template <int count>
+  __device__ void gather(const std::uint32_t (&at)[count], std::uint32_t k, int column,
+                         T (&read)[count]) const {
+#pragma unroll
+    for (int u = 0; u < count; ++u) {
+      read[u] = 0;
+      if (k + u >= length_) continue;
+      if constexpr (shapes)
+        read[u] = __ldg(x_[column] + static_cast<std::int32_t>(at[u]));
+      else
+        read[u] = __ldg(x_[column] + (origin_ + at[u]));
+    }
   }
 
   static __device__ T of_bits(std::uint32_t low, std::uint32_t high) {
@@ -318,8 +335,8 @@ class FieldAgent : public RowAgent<T, shared> {
   std::uint32_t to_ = 0, length_ = 0;
   const ShapeEntry* pattern_ = nullptr;
   std::uint32_t origin_ = 0;  ///< column of the field 0
-  const T* x_ = nullptr;      ///< where columns are counted from
-  T sum_ = 0;
+  const T* x_[columns];       ///< where columns are counted from
+  T sum_[columns];
 };
 
 }  // namespace tansolve::detail

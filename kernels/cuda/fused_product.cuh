@@ -15,11 +15,11 @@ namespace tansolve::detail {
 /// A persistent grid: each block copies the tables, then its warps take slices in turn, those of a
 /// block neighbours, so that they share what they read of x in the L1 cache.
 /// `entries_shared`: what symbols stand for fits into shared memory, too.
-template <class T, Coding coding, bool escapes, RowEnds ends, bool entries_shared>
+template <class T, Coding coding, bool escapes, RowEnds ends, bool entries_shared, int columns>
 __global__ void __launch_bounds__(fused_tuning(coding).threads, fused_tuning(coding).blocks)
     fused_kernel(const __grid_constant__ FusedArguments<T> arguments, double* partials,
                  unsigned* ticket) {
-  using Agent = SliceAgent<T, coding, escapes, ends, entries_shared>;
+  using Agent = SliceAgent<T, coding, escapes, ends, entries_shared, columns>;
   constexpr int threads = fused_tuning(coding).threads;
   const DeviceMatrixView<T>& matrix = arguments.matrix;
   if constexpr (entries_shared)
@@ -36,17 +36,18 @@ __global__ void __launch_bounds__(fused_tuning(coding).threads, fused_tuning(cod
        slice += gridDim.x * warps)
     agent.run(slice);
 
-  if (arguments.xy != nullptr) {
+  if (arguments.vectors.xy != nullptr) {
     Sums<1> sum;
     sum.of[0] = agent.xy();
-    grid_sums<threads>(sum, partials, ticket,
-                       [&](const Sums<1>& total) { *arguments.xy = static_cast<T>(total.of[0]); });
+    grid_sums<threads>(sum, partials, ticket, [&](const Sums<1>& total) {
+      *arguments.vectors.xy = static_cast<T>(total.of[0]);
+    });
   }
 }
 
-template <class T, Coding coding, bool escapes, RowEnds ends, bool entries_shared>
+template <class T, Coding coding, bool escapes, RowEnds ends, bool entries_shared, int columns>
 void launch_fused(Context<Cuda>& context, const FusedArguments<T>& arguments) {
-  const auto kernel = fused_kernel<T, coding, escapes, ends, entries_shared>;
+  const auto kernel = fused_kernel<T, coding, escapes, ends, entries_shared, columns>;
   const std::size_t shared_bytes = entries_shared ? arguments.matrix.entry_bytes : 0;
   constexpr int threads = fused_tuning(coding).threads;
   const cudaStream_t stream = context.stream();
@@ -80,7 +81,7 @@ void with_constant(bool choice, Body body) {
     body(std::false_type());
 }
 
-template <class T, Coding coding>
+template <class T, Coding coding, int columns>
 void launch_coding(Context<Cuda>& context, RowEnds ends, const FusedArguments<T>& arguments) {
   const DeviceMatrixView<T>& matrix = arguments.matrix;
   const bool has_escapes =
@@ -93,21 +94,26 @@ void launch_coding(Context<Cuda>& context, RowEnds ends, const FusedArguments<T>
     with_constant(ends == RowEnds::aligned, [&](auto aligned) {
       constexpr RowEnds row_ends = aligned ? RowEnds::aligned : RowEnds::crossing;
       if (fits)
-        launch_fused<T, coding, escapes, row_ends, true>(context, arguments);
+        launch_fused<T, coding, escapes, row_ends, true, columns>(context, arguments);
       else if constexpr (may_not_fit)
-        launch_fused<T, coding, escapes, row_ends, false>(context, arguments);
+        launch_fused<T, coding, escapes, row_ends, false, columns>(context, arguments);
     });
   });
 }
 
 template <class T>
 void fused_product(Context<Cuda>& context, const Plan& plan, const DeviceMatrixView<T>& matrix,
-                   T alpha, const T* x, T beta, T* y, T* xy) {
-  const FusedArguments<T> arguments = {
-      matrix, x, y, alpha, beta, xy, alpha == T(1) && beta == T(0) && xy == nullptr};
+                   const ProductVectors<T>& vectors) {
+  const FusedArguments<T> arguments = {matrix, vectors};
+  const auto launch = [&]<Coding coding>() {
+    if (vectors.columns == 1)
+      launch_coding<T, coding, 1>(context, plan.row_ends, arguments);
+    else
+      launch_coding<T, coding, most_block_columns>(context, plan.row_ends, arguments);
+  };
   [&]<std::size_t... c>(std::index_sequence<c...>) {
     ((c == static_cast<std::size_t>(plan.coding)
-          ? launch_coding<T, all_codings[c].coding>(context, plan.row_ends, arguments)
+          ? launch.template operator()<all_codings[c].coding>()
           : void()),
      ...);
   }

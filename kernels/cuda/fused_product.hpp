@@ -4,13 +4,14 @@
 
 #include <tansolve/codec/plan.hpp>
 #include <tansolve/kernels/cuda/device_matrix.hpp>
+#include <tansolve/kernels/cuda/product_vectors.hpp>
 
 namespace tansolve::detail {
 
-/// y = alpha A x + beta y; beta = 0 overwrites. With xy also xy = x'y, for square matrices.
-/// Asynchronous, allocates nothing, the same bits every time on the same GPU.
+/// The product; beta = 0 overwrites, xy is for square matrices. Several columns need alpha = 1,
+/// beta = 0 and no xy. Asynchronous, allocates nothing, the same bits every time on the same GPU.
 template <class T>
 void fused_product(Context<Cuda>& context, const Plan& plan, const DeviceMatrixView<T>& matrix,
-                   T alpha, const T* x, T beta, T* y, T* xy);
+                   const ProductVectors<T>& vectors);
 
 }  // namespace tansolve::detail

@@ -4,7 +4,7 @@
 
 namespace tansolve::detail {
 
-template void fused_product(Context<Cuda>&, const Plan&, const DeviceMatrixView<float>&, float,
-                            const float*, float, float*, float*);
+template void fused_product(Context<Cuda>&, const Plan&, const DeviceMatrixView<float>&,
+                            const ProductVectors<float>&);
 
 }  // namespace tansolve::detail

@@ -4,7 +4,7 @@
 
 namespace tansolve::detail {
 
-template void fused_product(Context<Cuda>&, const Plan&, const DeviceMatrixView<double>&, double,
-                            const double*, double, double*, double*);
+template void fused_product(Context<Cuda>&, const Plan&, const DeviceMatrixView<double>&,
+                            const ProductVectors<double>&);
 
 }  // namespace tansolve::detail

@@ -13,6 +13,9 @@ struct FusedTuning {
   int threads;    ///< of a block; all warps of a block share the tables
   int blocks;     ///< of a multiprocessor that registers must leave room for
   int in_flight;  ///< elements of x that a lane asks for before it adds the first
+
+  /// The sums of several columns need registers.
+  constexpr int blocks_for(int columns) const { return columns == 1 ? blocks : 1024 / threads / 2; }
 };
 
 constexpr FusedTuning fused_tuning(Coding coding) {

@@ -13,13 +13,14 @@
 namespace tansolve::detail {
 
 /// Rows a lane, `stride` apart. `finite`: no value is infinite or NaN.
-template <class T, int rows, int stride, bool finite, bool shared>
-class PatternAgent : public RowAgent<T, shared> {
-  using Base = RowAgent<T, shared>;
+template <class T, int rows, int stride, bool finite, bool shared, int columns = 1>
+class PatternAgent : public RowAgent<T, shared, columns> {
+  using Base = RowAgent<T, shared, columns>;
   using Base::all;
   using Base::lane_;
   using Base::matrix_;
-  static constexpr int unroll = rows == 1 ? 8 : rows == 2 ? 4 : 2;
+  using Base::vectors_;
+  static constexpr int unroll = rows * columns >= 4 ? 2 : 8 / (rows * columns);
   static constexpr int groups_side_by_side = stride / 32;
 
  public:
@@ -49,19 +50,19 @@ class PatternAgent : public RowAgent<T, shared> {
                there ? static_cast<std::uint32_t>(info.z) : 0, static_cast<std::uint32_t>(info.w)};
       same = same && of[t].first == of[0].first;
     }
-    const T* x = Base::arguments_.x + first_row;
-    asm("" : "+l"(x));  // else its sum with offsets is taken apart, and costs five instructions
-    T sums[rows] = {};
+    const T* x[columns];
+    this->point(first_row, x);
+    T sums[rows][columns] = {};
     if (rows == 1 || __all_sync(all, same)) {
-      add<rows>(of, first_row, x, sums);
+      add<rows>(of, first_row, 0, x, sums);
     } else {
 #pragma unroll
-      for (int t = 0; t < rows; ++t)
-        add<1>(of + t, first_row + t * stride, x + t * stride, sums + t);
+      for (int t = 0; t < rows; ++t) add<1>(of + t, first_row, t, x, sums + t);
     }
 #pragma unroll
     for (int t = 0; t < rows; ++t)
-      if (first_row + t * stride < matrix_.rows) this->put(first_row + t * stride, sums[t]);
+      if (first_row + t * stride < matrix_.rows)
+        put_sums(vectors_, first_row + t * stride, sums[t], this->xy_);
   }
 
  private:
@@ -83,9 +84,10 @@ class PatternAgent : public RowAgent<T, shared> {
     }
   }
 
-  /// Adds the products of `count` rows of the same base.
+  /// Adds the products of `count` rows of the same base, the lane's rows `first` and those after.
   template <int count>
-  __device__ void add(const Row* of, std::uint32_t row, const T* x, T* sums) const {
+  __device__ void add(const Row* of, std::uint32_t first_row, int first, const T* const* x,
+                      T (*sums)[columns]) const {
     const PatternEntry<T>* entries =
         this->template table<PatternEntry<T>>(matrix_.entries_at) + of[0].first;
     const std::uint32_t longest = __reduce_max_sync(all, of[0].length);
@@ -95,22 +97,28 @@ class PatternAgent : public RowAgent<T, shared> {
     for (std::uint32_t k = 0;;) {
       const std::uint32_t end = min(longest, k + 32);
       for (; k < end; k += unroll, entries += unroll) {
-        T value[unroll], read[unroll][count];
+        T value[unroll], read[unroll][count][columns];
 #pragma unroll
         for (int u = 0; u < unroll; ++u) {
           const Entry entry = this->entry(entries + u);
           value[u] = entry.value;
 #pragma unroll
           for (int t = 0; t < count; ++t) {
-            read[u][t] = 0;
-            if (mask[t] >> u & 1) read[u][t] = __ldg(x + entry.offset + t * stride);
+#pragma unroll
+            for (int c = 0; c < columns; ++c) read[u][t][c] = 0;
+            if (mask[t] >> u & 1)
+#pragma unroll
+              for (int c = 0; c < columns; ++c)
+                if (this->has(c)) read[u][t][c] = __ldg(x[c] + entry.offset + (first + t) * stride);
           }
         }
 #pragma unroll
         for (int u = 0; u < unroll; ++u)
 #pragma unroll
           for (int t = 0; t < count; ++t)
-            if (finite || (mask[t] >> u & 1)) sums[t] += value[u] * read[u][t];
+            if (finite || (mask[t] >> u & 1))
+#pragma unroll
+              for (int c = 0; c < columns; ++c) sums[t][c] += value[u] * read[u][t][c];
 #pragma unroll
         for (int t = 0; t < count; ++t) mask[t] >>= unroll;
       }
@@ -118,8 +126,9 @@ class PatternAgent : public RowAgent<T, shared> {
       const auto* masks = this->template table<std::uint32_t>(matrix_.masks_at);
 #pragma unroll
       for (int t = 0; t < count; ++t)
-        mask[t] =
-            k < of[t].length && row + t * stride < matrix_.rows ? masks[of[t].masks + k / 32] : 0;
+        mask[t] = k < of[t].length && first_row + (first + t) * stride < matrix_.rows
+                      ? masks[of[t].masks + k / 32]
+                      : 0;
     }
   }
 };

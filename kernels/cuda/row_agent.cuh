@@ -4,21 +4,16 @@
 #pragma once
 
 #include <tansolve/kernels/cuda/array_matrix.hpp>
+#include <tansolve/kernels/cuda/row_sums.cuh>
 
 #include <cstdint>
 
 namespace tansolve::detail {
 
-/// y = alpha A x + beta y and, unless it is null, xy = x'y.
 template <class T>
 struct ArrayArguments {
   ArrayMatrixView<T> matrix;
-  const T* __restrict__ x;
-  T* __restrict__ y;
-  T alpha;
-  T beta;
-  T* xy;
-  bool plain;  ///< alpha = 1, beta = 0, no xy
+  ProductVectors<T> vectors;
 };
 
 /// The tables, in shared memory.
@@ -27,11 +22,15 @@ extern __shared__ __align__(16) std::byte shared_tables[];
 /// What both agents do with rows. Their `threads` are those of a block: neighbouring rows share
 /// what they read of x in the L1 cache, the more the larger the block; the sizes are the best of
 /// 256 to 1024 on an H200.
-template <class T, bool shared>
+template <class T, bool shared, int columns>
 class RowAgent {
  public:
+  /// Threads of a multiprocessor that registers must leave room for: 64 of them a thread, and 128
+  /// where there are several columns. More are not used, fewer do not hide latencies.
+  static constexpr int resident_threads = columns == 1 ? 1024 : 512;
+
   explicit __device__ RowAgent(const ArrayArguments<T>& arguments)
-      : matrix_(arguments.matrix), arguments_(arguments), lane_(threadIdx.x % 32) {}
+      : matrix_(arguments.matrix), vectors_(arguments.vectors), lane_(threadIdx.x % 32) {}
 
   /// Asks for what comes first of a group, where that pays, so that it is there in its turn.
   __device__ void prepare(std::uint32_t) {}
@@ -68,21 +67,20 @@ class RowAgent {
     }
   }
 
-  __device__ void put(std::uint32_t row, T sum) {
-    T* y = arguments_.y + row;
-    if (arguments_.plain) {
-      *y = sum;
-      return;
+  /// Where x begins if it is counted from `first`, by column.
+  __device__ void point(std::uint32_t first, const T* (&x)[columns]) const {
+#pragma unroll
+    for (int c = 0; c < columns; ++c) {
+      x[c] = vectors_.x[c] + first;
+      asm("" : "+l"(x[c]));  // else its sum with offsets is taken apart, at five instructions
     }
-    const T scaled = arguments_.alpha * sum;
-    const T result = arguments_.beta == 0 ? scaled : scaled + arguments_.beta * *y;
-    *y = result;
-    if (arguments_.xy != nullptr)
-      xy_ += static_cast<double>(arguments_.x[row]) * static_cast<double>(result);
+  }
+  __device__ bool has(int column) const {
+    return columns == 1 || column < vectors_.columns;
   }
 
   const ArrayMatrixView<T>& matrix_;
-  const ArrayArguments<T>& arguments_;
+  const ProductVectors<T>& vectors_;
   const std::uint32_t lane_;
   double xy_ = 0;
 };

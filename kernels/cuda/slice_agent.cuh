@@ -13,27 +13,22 @@
 
 #include <tansolve/kernels/cuda/device_matrix.hpp>
 #include <tansolve/kernels/cuda/fused_tuning.cuh>
+#include <tansolve/kernels/cuda/row_sums.cuh>
 
 #include <cstdint>
 
 namespace tansolve::detail {
 
-/// y = alpha A x + beta y and, unless it is null, xy = x'y.
 template <class T>
 struct FusedArguments {
   DeviceMatrixView<T> matrix;
-  const T* __restrict__ x;
-  T* __restrict__ y;
-  T alpha;
-  T beta;
-  T* xy;
-  bool plain;  ///< alpha = 1, beta = 0, no xy
+  ProductVectors<T> vectors;
 };
 
 /// The entries, in shared memory.
 extern __shared__ __align__(16) std::byte shared_entries[];
 
-template <class T, Coding coding, bool escapes, RowEnds ends, bool entries_shared>
+template <class T, Coding coding, bool escapes, RowEnds ends, bool entries_shared, int columns>
 class SliceAgent {
   static constexpr Geometry G = traits(coding).geometry;
   static constexpr int tables = traits(coding).tables;
@@ -50,7 +45,7 @@ class SliceAgent {
   }
 
   explicit __device__ SliceAgent(const FusedArguments<T>& arguments)
-      : matrix_(arguments.matrix), arguments_(arguments) {
+      : matrix_(arguments.matrix), vectors_(arguments.vectors) {
     asm volatile("mov.u32 %0, %%lanemask_lt;" : "=r"(below_));  // else it is computed at each use
   }
 
@@ -248,19 +243,20 @@ class SliceAgent {
 
   __device__ void multiply() {
     if (left_ >= per_segment) {
-      constexpr int group = per_segment < tuning.in_flight ? per_segment : tuning.in_flight;
+      constexpr int at_once = columns == 1 ? tuning.in_flight : 1;
+      constexpr int group = per_segment < at_once ? per_segment : at_once;
 #pragma unroll
       for (int first = 0; first < per_segment; first += group) {
-        T value[group], x[group];
+        T value[group], x[group][columns];
 #pragma unroll
         for (int i = 0; i < group; ++i) {
           const Nonzero nonzero = this->nonzero(first + i);
           column_ += nonzero.delta;
           value[i] = nonzero.value;
-          x[i] = __ldg(arguments_.x + column_);
+          gather(x[i]);
         }
 #pragma unroll
-        for (int i = 0; i < group; ++i) sum_ += value[i] * x[i];
+        for (int i = 0; i < group; ++i) add(value[i], x[i]);
       }
       left_ -= per_segment;
       if (left_ == 0) end_row();
@@ -268,6 +264,16 @@ class SliceAgent {
       multiply_pieces();
     }
     if constexpr (ends == RowEnds::crossing) --segments_;
+  }
+
+  __device__ void gather(T (&x)[columns]) const {
+#pragma unroll
+    for (int c = 0; c < columns; ++c)
+      x[c] = columns == 1 || c < vectors_.columns ? __ldg(vectors_.x[c] + column_) : T(0);
+  }
+  __device__ void add(T value, const T (&x)[columns]) {
+#pragma unroll
+    for (int c = 0; c < columns; ++c) sum_[c] += value * x[c];
   }
 
   /// A segment in which a row ends, and where rows cross, others begin.
@@ -280,7 +286,9 @@ class SliceAgent {
         if (i < end && (ends == RowEnds::aligned || i >= at)) {
           const Nonzero nonzero = this->nonzero(i);
           column_ += nonzero.delta;
-          sum_ += nonzero.value * __ldg(arguments_.x + column_);
+          T x[columns];
+          gather(x);
+          add(nonzero.value, x);
         }
       left_ = max(end - per_segment, 0);
       at = end;
@@ -327,7 +335,8 @@ class SliceAgent {
   /// Moves on to the lane's next row that has entries, past empty ones.
   __device__ void enter_row() {
     left_ = 0;
-    sum_ = 0;
+#pragma unroll
+    for (int c = 0; c < columns; ++c) sum_[c] = 0;
     for (; row_ < end_; row_ += 32) {
       left_ = length_of(row_);
       if (left_ > 0) break;
@@ -343,16 +352,7 @@ class SliceAgent {
   }
 
   __device__ void put() {
-    T* y = arguments_.y + row_;
-    if (arguments_.plain) {
-      *y = sum_;
-      return;
-    }
-    const T scaled = arguments_.alpha * sum_;
-    const T result = arguments_.beta == 0 ? scaled : scaled + arguments_.beta * *y;
-    *y = result;
-    if (arguments_.xy != nullptr)
-      xy_ += static_cast<double>(arguments_.x[row_]) * static_cast<double>(result);
+    put_sums(vectors_, row_, sum_, xy_);
   }
 
   __device__ bool has_another_segment() const {
@@ -363,7 +363,7 @@ class SliceAgent {
   }
 
   const DeviceMatrixView<T>& matrix_;
-  const FusedArguments<T>& arguments_;
+  const ProductVectors<T>& vectors_;
   unsigned below_;  ///< mask of the lanes before this one
 
   const std::uint32_t* next_;  ///< of the stream, the same in all lanes
@@ -377,7 +377,7 @@ class SliceAgent {
   std::int64_t segments_;  ///< crossing: of the lane, to come, this one included
   int left_;               ///< entries of the row to come; 0 when the lane is done
   std::uint32_t column_;
-  T sum_;
+  T sum_[columns];
   double xy_ = 0;
 };
 

@@ -22,6 +22,33 @@
 namespace tansolve::test {
 namespace {
 
+/// Blocks of up to eight columns and beyond, every third of which is wild.
+template <class T>
+void check_blocks(Context<Cuda>& context, const LinearOperator<T, Cuda>& a, const Csr<T>& matrix,
+                  const std::vector<T>& tame, const std::vector<T>& wild) {
+  const std::vector<T> poison(matrix.rows(), std::numeric_limits<T>::quiet_NaN());
+  for (const std::int64_t columns : {3, 13}) {
+    CAPTURE(columns);
+    std::vector<T> all;
+    std::vector<Expected<T>> expected;
+    for (std::int64_t c = 0; c < columns; ++c) {
+      auto x = c % 3 == 1 ? wild : tame;
+      for (T& element : x) element *= static_cast<T>(c + 1);
+      expected.emplace_back(matrix, T(1), x, T(0), poison);
+      all.insert(all.end(), x.begin(), x.end());
+    }
+    const auto X = upload(context, all);
+    Vector<T, Cuda> Y(context, columns * matrix.rows());
+    fill(context, std::numeric_limits<T>::quiet_NaN(), Y.span());
+    a.apply_block(columns, X, Y);
+    const auto found = download(context, Y);
+    for (std::int64_t c = 0; c < columns; ++c) {
+      const auto first = found.begin() + c * matrix.rows();
+      CHECK(expected[c].agrees(std::vector<T>(first, first + matrix.rows())));
+    }
+  }
+}
+
 template <class T>
 void check_products(Context<Cuda>& context, const Csr<T>& matrix, const Plan& plan,
                     const Histogram& histogram) {
@@ -32,11 +59,11 @@ void check_products(Context<Cuda>& context, const Csr<T>& matrix, const Plan& pl
   const auto compressed = encode(matrix, plan, histogram);
   const CompressedOperator<T, Cuda> a(context, compressed);
   const RowPatterns<T>& patterns = compressed.parts().arrays.patterns;
-  CHECK(a.device_bytes() <=
-        compressed.storage().total() + detail::DeviceMatrix<T>::extra_bytes +
-            detail::ArrayMatrix<T>::pattern_bytes * patterns.count() +
-            detail::ArrayMatrix<T>::entry_bytes * std::ssize(patterns.offsets) +
-            static_cast<std::int64_t>(sizeof(T)) * compressed.parts().arrays.order.pieces());
+  CHECK(a.device_bytes() <= compressed.storage().total() + detail::DeviceMatrix<T>::extra_bytes +
+                                detail::ArrayMatrix<T>::pattern_bytes * patterns.count() +
+                                detail::ArrayMatrix<T>::entry_bytes * std::ssize(patterns.offsets) +
+                                static_cast<std::int64_t>(sizeof(T)) * detail::most_block_columns *
+                                    compressed.parts().arrays.order.pieces());
   const auto hx = uniform_vector<T>(matrix.cols(), 42), hy = uniform_vector<T>(matrix.rows(), 43);
   const std::vector<T> poison(matrix.rows(), nan);
   auto wild = hx;  // what padding or an empty row touches by mistake shows as NaN
@@ -56,6 +83,7 @@ void check_products(Context<Cuda>& context, const Csr<T>& matrix, const Plan& pl
   a.apply(T(0.5), x, T(3), y);
   CHECK(Expected<T>(matrix, 0.5, hx, 3, hy).agrees(download(context, y)));
 
+  check_blocks(context, a, matrix, hx, wild);
   if (matrix.rows() != matrix.cols()) return;
   Scalar<T, Cuda> xy(context);
   fill(context, nan, y.span());
