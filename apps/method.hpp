@@ -14,8 +14,6 @@
 
 namespace tansolve::app {
 
-enum class Preconditioner { automatic, none, jacobi };
-
 /// Kinds of square matrices, each with those before it.
 enum class Kind { definite, symmetric, general };
 
@@ -70,13 +68,13 @@ Traits look_at(const std::string& name, const LinearOperator<T, B>& A,
 struct Method {
   std::string solver = {};
   std::string solver_reason = {};
-  bool jacobi = false;
+  std::string preconditioner = "none";
   std::string preconditioner_reason = {};
 };
 
-/// `solver` is a name of the table or "auto". Throws Error(invalid_argument) for a tuning that the
-/// solver does not take.
-Method choose_method(const Traits& traits, const std::string& solver, Preconditioner preconditioner,
-                     const Tuning& tuning);
+/// `solver` and `preconditioner` are names of their tables or "auto". Throws
+/// Error(invalid_argument) for a tuning that the solver does not take.
+Method choose_method(const Traits& traits, const std::string& solver,
+                     const std::string& preconditioner, const Tuning& tuning);
 
 }  // namespace tansolve::app

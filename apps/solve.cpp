@@ -5,6 +5,7 @@
 #include "interrupt.hpp"
 #include "method.hpp"
 #include "output.hpp"
+#include "precondition.hpp"
 #include "prepare.hpp"
 #include "system.hpp"
 
@@ -15,7 +16,6 @@
 #if TANSOLVE_HAS_CUDA
 #include <tansolve/kernels/cuda/vendor_operator.hpp>
 #endif
-#include <tansolve/preconditioners/jacobi.hpp>
 #include <tansolve/preconditioners/null_space.hpp>
 
 #include <cmath>
@@ -37,7 +37,7 @@ struct SolveCommandOptions {
   bool verbose = false;
   std::string solver = "auto";
   Tuning tuning;
-  Preconditioner preconditioner = Preconditioner::automatic;
+  std::string preconditioner = "auto";
   bool project_constants = false;
   std::string rhs = "ones";
   std::string x0;
@@ -112,13 +112,18 @@ Monitor make_monitor(bool verbose, const Interrupt& interrupt, StatusLine& line)
   };
 }
 
-Json solve_json(const Report& report, const Method& method, double verified) {
+template <class T, class B>
+Json solve_json(const Report& report, const Method& method,
+                const Preconditioning<T, B>& preconditioning, double verified) {
   const double iterations = static_cast<double>(report.iterations);
   return {
       {"solver", report.solver},
       {"solver_reason", method.solver_reason},
       {"preconditioner", report.preconditioner_name.empty() ? "none" : report.preconditioner_name},
       {"preconditioner_reason", method.preconditioner_reason},
+      {"preconditioner_note", preconditioning.note},
+      {"preconditioner_seconds", preconditioning.seconds},
+      {"preconditioner_bytes", preconditioning.bytes},
       {"status", name(report.status)},
       {"status_text", text(report.status)},
       {"detail", report.detail},
@@ -138,19 +143,13 @@ Json solve_json(const Report& report, const Method& method, double verified) {
       {"workspace_bytes", report.workspace_bytes}};
 }
 
-/// The preconditioner that was chosen, if one was.
 template <class T, class B>
-std::unique_ptr<LinearOperator<T, B>> make_preconditioner(const Method& method,
-                                                          const std::string& name,
-                                                          const LinearOperator<T, B>& A) {
-  if (!method.jacobi) return nullptr;
-  try {
-    return std::make_unique<Jacobi<T, B>>(A.context(), A);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::bad_input) throw;
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("{}: {}; --precond none does without", name, error.what()));
-  }
+void say_preconditioning(const Console& console, const Preconditioning<T, B>& preconditioning) {
+  if (preconditioning.M == nullptr) return;
+  const std::string& note = preconditioning.note;
+  console.say("          built in {:.3g} s, {}{}{}\n", preconditioning.seconds,
+              bytes_text(static_cast<double>(preconditioning.bytes)), note.empty() ? "" : ": ",
+              note);
 }
 
 /// Runs the solver; where the constant vectors are to be projected out of A and M, also out of b.
@@ -227,18 +226,24 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
       choose_method(traits, options.solver, options.preconditioner, options.tuning);
   const auto& solver = solver_named<T, B>(method.solver);
   console.say("solver    {}: {}\nprecond   {}: {}\n", solver.name, method.solver_reason,
-              method.jacobi ? "jacobi" : "none", method.preconditioner_reason);
+              method.preconditioner, method.preconditioner_reason);
 
   auto b = right_hand_side(options.rhs, options.input.seed, look.rhs, *A);
   auto x = initial_guess<T>(options.x0, A->cols());
   Vector<T, B> device_b(context, A->rows()), device_x(context, A->cols());
   copy_from_host(context, b, device_b.span());
   copy_from_host(context, x, device_x.span());
-  const auto M = make_preconditioner(method, matrix.name, *A);
+  const auto preconditioning =
+      build_preconditioner<T, B>(method, {.A = *A,
+                                          .matrix = matrix,
+                                          .symmetric = traits.seems_symmetric(),
+                                          .threads = options.input.threads,
+                                          .objective = options.plan.request.objective});
+  say_preconditioning(console, preconditioning);
 
   const Interrupt interrupt;  // until x is written
-  Report report =
-      run_solver(solver, options, *A, M.get(), device_b.span(), device_x.span(), interrupt);
+  Report report = run_solver(solver, options, *A, preconditioning.M.get(), device_b.span(),
+                             device_x.span(), interrupt);
   add_findings(matrix.name, traits, solver.takes, report);
   copy_to_host<T>(context, device_b, b);
   copy_to_host<T>(context, device_x, x);
@@ -256,7 +261,7 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
                     {"plan", plan_json(matrix)},
                     {"storage", storage_json(matrix)},
                     {"encode", encode_json(matrix)},
-                    {"solve", solve_json(report, method, verified)},
+                    {"solve", solve_json(report, method, preconditioning, verified)},
                     {"history", report.history}});
   if (!output.path.empty()) write_answer(output.path, x);  // last: it may fail
   return report.converged() ? ExitCode::done : ExitCode::not_converged;
@@ -288,6 +293,11 @@ void add_solver_options(CLI::App& parser, SolveCommandOptions& options) {
   for (const std::string& name : solver_names()) choices.emplace_back(name, name);
   add_choice<std::string>(parser, "--solver", choices, options.solver,
                           "auto, the default, takes what fits the matrix");
+  choices = {{"auto", "auto"}};
+  for (const std::string& name : preconditioner_names()) choices.emplace_back(name, name);
+  add_choice<std::string>(
+      parser, "--precond", choices, options.preconditioner,
+      "auto, the default: jacobi where the diagonal varies and the solver can use it");
   add_choice<bool>(
       parser, "--null-space", {{"none", false}, {"constant", true}}, options.project_constants,
       "constant: A is singular with the constant vectors for null space, as in Neumann "
@@ -323,13 +333,6 @@ Command add_solve(CLI::App& program) {
   add_format_option(parser, options->plan);
   add_device_options(parser, options->device);
   add_solver_options(parser, *options);
-  add_choice<Preconditioner>(
-      parser, "--precond",
-      {{"auto", Preconditioner::automatic},
-       {"none", Preconditioner::none},
-       {"jacobi", Preconditioner::jacobi}},
-      options->preconditioner,
-      "auto, the default: jacobi where the diagonal varies and the solver can use it");
   parser
       .add_option("--rhs", options->rhs,
                   "b: ones, random, A*ones, file (the one inside a Harwell-Boeing file), or a "
