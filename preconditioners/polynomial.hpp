@@ -42,7 +42,7 @@ struct Neumann {
 ///     z_(k+1) = a_k D^-1 (r - A z_k) + b_k z_k + c_k z_(k-1),   z_0 = a D^-1 r.
 ///
 /// Refers to A, which must outlive it. Costs `degree` products and, besides, 10 passes over vectors
-/// a product; holds 4 vectors. Allocates nothing after construction.
+/// a product (9 with the first); holds 4 vectors. Allocates nothing after construction.
 ///
 /// Source: Saad, Iterative Methods, 2nd ed., section 12.3 and algorithm 12.1.
 template <class T, class B>
