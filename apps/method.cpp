@@ -78,8 +78,12 @@ void choose_solver(const Traits& traits, const std::string& asked, Method& metho
   if (takes < kind) method.solver_reason += fmt::format("; {} needs {}", asked, kind_needed(takes));
 }
 
+/// Of natural blocks, from which on they are taken for the unknowns of nodes.
+constexpr double least_rows_a_block = 1.9;
+
 void choose_preconditioner(const Traits& traits, const std::string& asked, bool any_sign,
                            Method& method) {
+  method.automatic_preconditioner = asked == "auto";
   const std::string& unfit = any_sign ? traits.singular_diagonal : traits.unfit_diagonal;
   if (!traits.not_finite.empty()) {
     method.preconditioner_reason = traits.not_finite;
@@ -92,6 +96,10 @@ void choose_preconditioner(const Traits& traits, const std::string& asked, bool 
       method.preconditioner_reason += fmt::format("; {} needs {}", asked, kind_needed(entry.takes));
   } else if (!unfit.empty()) {
     method.preconditioner_reason = unfit;
+  } else if (traits.rows_a_block >= least_rows_a_block) {
+    method.preconditioner = "block-jacobi";
+    method.preconditioner_reason = fmt::format(
+        "{:.2g} consecutive rows on average have the same columns", traits.rows_a_block);
   } else if (traits.constant_diagonal) {
     method.preconditioner_reason = "the diagonal is constant";
   } else {

@@ -52,6 +52,7 @@ struct Traits {
   bool constant_diagonal = false;
   std::string unfit_diagonal;  ///< which elements are not positive with a finite inverse; or empty
   std::string singular_diagonal;  ///< which have no finite inverse; or empty
+  double rows_a_block = 1;  ///< of natural blocks on average, where the matrix came as entries
 
   bool seems_symmetric() const { return symmetric.value_or(asymmetry.empty()); }
 };
@@ -69,6 +70,7 @@ struct Method {
   std::string solver = {};
   std::string solver_reason = {};
   std::string preconditioner = "none";
+  bool automatic_preconditioner = false;
   std::string preconditioner_reason = {};
 };
 

@@ -56,7 +56,12 @@ std::span<const PreconditionerEntry<T, B>> all_preconditioners();
 
 std::vector<std::string> preconditioner_names();
 
-/// Builds the method's. Throws Error(invalid_argument) for a matrix that it refuses.
+/// Rows of natural blocks on average.
+template <class T>
+double mean_natural_block(const Csr<T>& A);
+
+/// Builds the method's; jacobi, where the matrix does not fit what was chosen automatically. Throws
+/// Error(invalid_argument) for a matrix that it refuses.
 template <class T, class B>
 Preconditioning<T, B> build_preconditioner(const Method& method,
                                            const PreconditionerInput<T, B>& input);

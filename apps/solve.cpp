@@ -189,6 +189,7 @@ void write_answer(const std::string& path, const std::vector<T>& x) {
 struct Look {
   std::string not_finite = {};         ///< which entries are not; or empty
   std::optional<bool> symmetric = {};  ///< exactly; not known of a container and of such entries
+  double rows_a_block = 1;             ///< of natural blocks; 1 of a container
   Dense rhs = {};                      ///< from inside the file
 };
 
@@ -201,6 +202,7 @@ Look look_at_source(Source<T>& source, int threads) {
         if constexpr (std::is_same_v<decltype(matrix), const Csr<T>&>) {
           look.not_finite = not_finite_entries(matrix);
           if (look.not_finite.empty()) look.symmetric = is_symmetric(matrix);
+          look.rows_a_block = mean_natural_block(matrix);
         } else {
           look.not_finite = not_finite_entries(matrix, threads);
         }
@@ -216,7 +218,8 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
                   const Prepared<T>& matrix, const Look& look) {
   const Console& console = output.console;
   const auto A = make_operator(context, matrix, options.device.deterministic);
-  const Traits traits = look_at(matrix.name, *A, look.symmetric, look.not_finite);
+  Traits traits = look_at(matrix.name, *A, look.symmetric, look.not_finite);
+  traits.rows_a_block = look.rows_a_block;
   say_matrix(console, matrix.name, matrix,
              !look.symmetric   ? "symmetry unknown"
              : *look.symmetric ? "symmetric"
@@ -297,7 +300,8 @@ void add_solver_options(CLI::App& parser, SolveCommandOptions& options) {
   for (const std::string& name : preconditioner_names()) choices.emplace_back(name, name);
   add_choice<std::string>(
       parser, "--precond", choices, options.preconditioner,
-      "auto, the default: jacobi where the diagonal varies and the solver can use it");
+      "auto, the default: block-jacobi where rows of a node are found, else jacobi where the "
+      "diagonal varies and the solver can use it");
   add_choice<bool>(
       parser, "--null-space", {{"none", false}, {"constant", true}}, options.project_constants,
       "constant: A is singular with the constant vectors for null space, as in Neumann "

@@ -2,6 +2,7 @@
 // The coefficients of the polynomials, and their recurrence.
 #include <tansolve/codec/error.hpp>
 #include <tansolve/kernels/for_each_backend.hpp>
+#include <tansolve/kernels/polynomial_step.hpp>
 #include <tansolve/kernels/primitives.hpp>
 #include <tansolve/preconditioners/diagonal.hpp>
 #include <tansolve/preconditioners/polynomial.hpp>
@@ -37,8 +38,7 @@ Polynomial<T, B>::Polynomial(const LinearOperator<T, B>& A, std::string name, in
       name_(std::move(name)),
       inverse_(A.context(), A.rows()),
       other_(A.context(), A.rows()),
-      Az_(A.context(), A.rows()),
-      correction_(A.context(), A.rows()) {
+      Az_(A.context(), A.rows()) {
   detail::require_square(name_, A.name(), A);
   require(degree >= 0, name_, fmt::format("degree {}, it must be at least 0", degree));
 }
@@ -112,15 +112,12 @@ Polynomial<T, B>::Polynomial(const LinearOperator<T, B>& A, const Neumann& optio
 template <class T, class B>
 void Polynomial<T, B>::apply_impl(Span<const T, B> r, Span<T, B> z) const {
   Context<B>& context = this->context();
-  const Span<T, B> Az = Az_, correction = correction_;
   Span<T, B> now = z, before = other_;
   if (steps_.size() % 2 == 1) std::swap(now, before);  // so that the last is z
   multiply(context, inverse_, r, now);
   for (const auto& [a, b, c] : steps_) {
-    A_->apply(now, Az);
-    axpby(context, 1, r, -1, Az);
-    multiply(context, inverse_, Az, correction);
-    axpbypcz(context, a, correction, b, now, c, before);
+    A_->apply(now, Az_);
+    polynomial_step(context, a, inverse_, r, Az_, b, now, c, before);
     std::swap(now, before);
   }
 }

@@ -41,8 +41,8 @@ struct Neumann {
 ///
 ///     z_(k+1) = a_k D^-1 (r - A z_k) + b_k z_k + c_k z_(k-1),   z_0 = a D^-1 r.
 ///
-/// Refers to A, which must outlive it. Costs `degree` products and, besides, 10 passes over vectors
-/// a product (9 with the first); holds 4 vectors. Allocates nothing after construction.
+/// Refers to A, which must outlive it. Costs `degree` products and, besides, 6 passes over vectors
+/// a product; holds 3 vectors. Allocates nothing after construction.
 ///
 /// Source: Saad, Iterative Methods, 2nd ed., section 12.3 and algorithm 12.1.
 template <class T, class B>
@@ -60,7 +60,7 @@ class Polynomial final : public LinearOperator<T, B> {
   bool capturable() const override { return A_->capturable(); }
   /// Those that were used; 0 and 0 with a given damping.
   const EigenvalueBounds& bounds() const { return bounds_; }
-  std::int64_t bytes() const { return 4 * this->rows() * static_cast<std::int64_t>(sizeof(T)); }
+  std::int64_t bytes() const { return 3 * this->rows() * static_cast<std::int64_t>(sizeof(T)); }
 
  protected:
   void apply_impl(Span<const T, B> r, Span<T, B> z) const override;
@@ -79,7 +79,7 @@ class Polynomial final : public LinearOperator<T, B> {
   EigenvalueBounds bounds_ = {};
   std::vector<Step> steps_;  ///< a_k in units of the a of z_0, which is in inverse_
   Vector<T, B> inverse_;     ///< a D^-1
-  mutable Vector<T, B> other_, Az_, correction_;
+  mutable Vector<T, B> other_, Az_;
 };
 
 }  // namespace tansolve
