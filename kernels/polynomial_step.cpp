@@ -25,6 +25,8 @@ void steps_in_range(std::int64_t first, std::int64_t last, T a, const T* d, cons
       z_old[i] = a * (d[i] * (r[i] - w[i])) + b * z[i] + c * z_old[i];
 }
 
+}  // namespace
+
 template <class T>
 void polynomial_step(Context<Host>& context, std::int64_t n, T a, const T* d, const T* r,
                      const T* w, T b, const T* z, T c, T* z_old) {
@@ -39,7 +41,6 @@ void polynomial_step(Context<Checked>&, std::int64_t n, T a, const T* d, const T
   steps_in_range<T>(0, n, a, d, r, w, b, z, c, z_old);
 }
 
-}  // namespace
 }  // namespace detail
 
 template <class T, class B>

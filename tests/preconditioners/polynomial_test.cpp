@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Chebyshev and Neumann polynomials against their definitions, and the bounds that they rest on.
+#include <tansolve/kernels/polynomial_step.hpp>
 #include <tansolve/preconditioners/eigenvalue_bounds.hpp>
 #include <tansolve/preconditioners/polynomial.hpp>
 
@@ -129,6 +130,23 @@ TEST_CASE("a polynomial costs the products and passes that it states, and alloca
   CHECK(context.counters().elements ==
         before.elements + 35 * (3 + 4 * (6 + 2) - 1));  // the first reads no z_(-1)
   CHECK(context.counters().reductions == before.reductions);
+}
+
+TEST_CASE_TEMPLATE("the step of a polynomial is its formula, and refuses vectors that overlap", S,
+                   Setting<double, Host, 2>, Setting<float, Checked>) {
+  using T = typename S::T;
+  auto context = S::context();
+  const auto d = upload<T>(context, {1, 2}), r = upload<T>(context, {5, 7});
+  const auto w = upload<T>(context, {1, 4}), z = upload<T>(context, {10, 20});
+  auto z_old = upload<T>(context, {100, 200});
+  polynomial_step(context, T(0.5), d, r, w, 3, z, -1, z_old.span());
+  CHECK(download(context, z_old) == std::vector<T>{2 + 30 - 100, 3 + 60 - 200});
+  z_old = upload<T>(context, {std::numeric_limits<T>::quiet_NaN(), 0});
+  polynomial_step(context, T(0.5), d, r, w, 3, z, 0, z_old.span());
+  CHECK(download(context, z_old) == std::vector<T>{32, 63});
+  CHECK_THROWS_AS(polynomial_step(context, T(1), d, r, z_old, 1, z, 0, z_old.span()), Error);
+  CHECK_THROWS_AS(
+      polynomial_step(context, T(1), d, r.span().subspan(0, 1), w, 1, z, 0, z_old.span()), Error);
 }
 
 TEST_CASE("polynomials refuse what they cannot use") {
