@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table of solvers; looks at symmetry and the diagonal, then decides.
 #include "method.hpp"
+#include "precondition.hpp"
 
 #include <tansolve/codec/error.hpp>
 #include <tansolve/kernels/for_each_backend.hpp>
@@ -77,6 +78,37 @@ void choose_solver(const Traits& traits, const std::string& asked, Method& metho
   if (takes < kind) method.solver_reason += fmt::format("; {} needs {}", asked, kind_needed(takes));
 }
 
+/// Of natural blocks, from which on they are taken for the unknowns of nodes.
+constexpr double least_rows_a_block = 1.9;
+
+void choose_preconditioner(const Traits& traits, const std::string& asked, bool any_sign,
+                           Method& method) {
+  method.automatic_preconditioner = asked == "auto";
+  const std::string& unfit = any_sign ? traits.singular_diagonal : traits.unfit_diagonal;
+  if (!traits.not_finite.empty()) {
+    method.preconditioner_reason = traits.not_finite;
+  } else if (asked != "auto") {
+    method.preconditioner = asked;
+    method.preconditioner_reason = "asked for";
+    const auto& entry = *std::ranges::find(all_preconditioners<double, Host>(), asked,
+                                           &PreconditionerEntry<double, Host>::name);
+    if (entry.takes < kind_of(traits))
+      method.preconditioner_reason += fmt::format("; {} needs {}", asked, kind_needed(entry.takes));
+  } else if (!unfit.empty()) {
+    method.preconditioner_reason = unfit;
+  } else if (traits.rows_a_block >= least_rows_a_block) {
+    method.preconditioner = "block-jacobi";
+    method.preconditioner_reason = fmt::format(
+        "{:.2g} consecutive rows on average have the same columns", traits.rows_a_block);
+  } else if (traits.constant_diagonal) {
+    method.preconditioner_reason = "the diagonal is constant";
+  } else {
+    method.preconditioner = "jacobi";
+    method.preconditioner_reason =
+        any_sign ? "the diagonal varies and has no zeros" : "the diagonal is positive and varies";
+  }
+}
+
 KrylovBasis krylov_basis(const Tuning& tuning) {
   KrylovBasis basis;
   if (tuning.restart) basis.restart = *tuning.restart;
@@ -151,8 +183,8 @@ Traits look_at(const std::string& name, const LinearOperator<T, B>& A,
   return traits;
 }
 
-Method choose_method(const Traits& traits, const std::string& solver, Preconditioner preconditioner,
-                     const Tuning& tuning) {
+Method choose_method(const Traits& traits, const std::string& solver,
+                     const std::string& preconditioner, const Tuning& tuning) {
   Method method;
   choose_solver(traits, solver, method);
   const auto& entry = solver_named<double, Host>(method.solver);
@@ -160,22 +192,7 @@ Method choose_method(const Traits& traits, const std::string& solver, Preconditi
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{}: {} keeps no basis that it restarts from",
                             tuning.restart ? "--restart" : "--basis", entry.name));
-
-  const bool any_sign = entry.takes == Kind::general;
-  const std::string& unfit = any_sign ? traits.singular_diagonal : traits.unfit_diagonal;
-  if (!traits.not_finite.empty()) {
-    method.preconditioner_reason = traits.not_finite;
-  } else if (preconditioner != Preconditioner::automatic) {
-    method.jacobi = preconditioner == Preconditioner::jacobi;
-    method.preconditioner_reason = "asked for";
-  } else if (!unfit.empty()) {
-    method.preconditioner_reason = unfit;
-  } else {
-    method.jacobi = !traits.constant_diagonal;
-    method.preconditioner_reason = !method.jacobi ? "the diagonal is constant"
-                                   : any_sign     ? "the diagonal varies and has no zeros"
-                                                  : "the diagonal is positive and varies";
-  }
+  choose_preconditioner(traits, preconditioner, entry.takes == Kind::general, method);
   return method;
 }
 

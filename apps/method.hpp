@@ -15,8 +15,6 @@
 
 namespace tansolve::app {
 
-enum class Preconditioner { automatic, none, jacobi };
-
 /// Kinds of square matrices, each with those before it.
 enum class Kind { definite, symmetric, general };
 
@@ -56,6 +54,7 @@ struct Traits {
   bool constant_diagonal = false;
   std::string unfit_diagonal;  ///< which elements are not positive with a finite inverse; or empty
   std::string singular_diagonal;  ///< which have no finite inverse; or empty
+  double rows_a_block = 1;  ///< of natural blocks on average, where the matrix came as entries
 
   bool seems_symmetric() const { return symmetric.value_or(asymmetry.empty()); }
 };
@@ -72,13 +71,14 @@ Traits look_at(const std::string& name, const LinearOperator<T, B>& A,
 struct Method {
   std::string solver = {};
   std::string solver_reason = {};
-  bool jacobi = false;
+  std::string preconditioner = "none";
+  bool automatic_preconditioner = false;
   std::string preconditioner_reason = {};
 };
 
-/// `solver` is a name of the table or "auto". Throws Error(invalid_argument) for a tuning that the
-/// solver does not take.
-Method choose_method(const Traits& traits, const std::string& solver, Preconditioner preconditioner,
-                     const Tuning& tuning);
+/// `solver` and `preconditioner` are names of their tables or "auto". Throws
+/// Error(invalid_argument) for a tuning that the solver does not take.
+Method choose_method(const Traits& traits, const std::string& solver,
+                     const std::string& preconditioner, const Tuning& tuning);
 
 }  // namespace tansolve::app

@@ -6,12 +6,12 @@
 #include "method.hpp"
 #include "operators.hpp"
 #include "output.hpp"
+#include "precondition.hpp"
 #include "prepare.hpp"
 #include "system.hpp"
 
 #include <tansolve/codec/error.hpp>
 #include <tansolve/codec/matrix_market.hpp>
-#include <tansolve/preconditioners/jacobi.hpp>
 #include <tansolve/preconditioners/null_space.hpp>
 
 #include <cmath>
@@ -33,7 +33,7 @@ struct SolveCommandOptions {
   bool verbose = false;
   std::string solver = "auto";
   Tuning tuning;
-  Preconditioner preconditioner = Preconditioner::automatic;
+  std::string preconditioner = "auto";
   bool project_constants = false;
   std::string rhs = "ones";
   std::string x0;
@@ -64,13 +64,18 @@ Monitor make_monitor(bool verbose, const Interrupt& interrupt, StatusLine& line)
   };
 }
 
-Json solve_json(const Report& report, const Method& method, double verified) {
+template <class T, class B>
+Json solve_json(const Report& report, const Method& method,
+                const Preconditioning<T, B>& preconditioning, double verified) {
   const double iterations = static_cast<double>(report.iterations);
   return {
       {"solver", report.solver},
       {"solver_reason", method.solver_reason},
       {"preconditioner", report.preconditioner_name.empty() ? "none" : report.preconditioner_name},
       {"preconditioner_reason", method.preconditioner_reason},
+      {"preconditioner_note", preconditioning.note},
+      {"preconditioner_seconds", preconditioning.seconds},
+      {"preconditioner_bytes", preconditioning.bytes},
       {"status", name(report.status)},
       {"status_text", text(report.status)},
       {"detail", report.detail},
@@ -90,19 +95,13 @@ Json solve_json(const Report& report, const Method& method, double verified) {
       {"workspace_bytes", report.workspace_bytes}};
 }
 
-/// The preconditioner that was chosen, if one was.
 template <class T, class B>
-std::unique_ptr<LinearOperator<T, B>> make_preconditioner(const Method& method,
-                                                          const std::string& name,
-                                                          const LinearOperator<T, B>& A) {
-  if (!method.jacobi) return nullptr;
-  try {
-    return std::make_unique<Jacobi<T, B>>(A.context(), A);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::bad_input) throw;
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("{}: {}; --precond none does without", name, error.what()));
-  }
+void say_preconditioning(const Console& console, const Preconditioning<T, B>& preconditioning) {
+  if (preconditioning.M == nullptr) return;
+  const std::string& note = preconditioning.note;
+  console.say("          built in {:.3g} s, {}{}{}\n", preconditioning.seconds,
+              bytes_text(static_cast<double>(preconditioning.bytes)), note.empty() ? "" : ": ",
+              note);
 }
 
 /// Runs the solver; where the constant vectors are to be projected out of A and M, also out of b.
@@ -142,6 +141,7 @@ void write_answer(const std::string& path, const std::vector<T>& x) {
 struct Look {
   std::string not_finite = {};         ///< which entries are not; or empty
   std::optional<bool> symmetric = {};  ///< exactly; not known of a container and of such entries
+  double rows_a_block = 1;             ///< of natural blocks; 1 of a container
   Dense rhs = {};                      ///< from inside the file
 };
 
@@ -154,6 +154,7 @@ Look look_at_source(Source<T>& source, int threads) {
         if constexpr (std::is_same_v<decltype(matrix), const Csr<T>&>) {
           look.not_finite = not_finite_entries(matrix);
           if (look.not_finite.empty()) look.symmetric = is_symmetric(matrix);
+          look.rows_a_block = mean_natural_block(matrix);
         } else {
           look.not_finite = not_finite_entries(matrix, threads);
         }
@@ -169,7 +170,8 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
                   const Prepared<T>& matrix, const Look& look) {
   const Console& console = output.console;
   const auto A = make_operator(context, matrix, options.device.deterministic);
-  const Traits traits = look_at(matrix.name, *A, look.symmetric, look.not_finite);
+  Traits traits = look_at(matrix.name, *A, look.symmetric, look.not_finite);
+  traits.rows_a_block = look.rows_a_block;
   say_matrix(console, matrix.name, matrix,
              !look.symmetric   ? "symmetry unknown"
              : *look.symmetric ? "symmetric"
@@ -179,18 +181,24 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
       choose_method(traits, options.solver, options.preconditioner, options.tuning);
   const auto& solver = solver_named<T, B>(method.solver);
   console.say("solver    {}: {}\nprecond   {}: {}\n", solver.name, method.solver_reason,
-              method.jacobi ? "jacobi" : "none", method.preconditioner_reason);
+              method.preconditioner, method.preconditioner_reason);
 
   auto b = right_hand_side(options.rhs, options.input.seed, look.rhs, *A);
   auto x = initial_guess<T>(options.x0, A->cols());
   Vector<T, B> device_b(context, A->rows()), device_x(context, A->cols());
   copy_from_host(context, b, device_b.span());
   copy_from_host(context, x, device_x.span());
-  const auto M = make_preconditioner(method, matrix.name, *A);
+  const auto preconditioning =
+      build_preconditioner<T, B>(method, {.A = *A,
+                                          .matrix = matrix,
+                                          .symmetric = traits.seems_symmetric(),
+                                          .threads = options.input.threads,
+                                          .objective = options.plan.request.objective});
+  say_preconditioning(console, preconditioning);
 
   const Interrupt interrupt;  // until x is written
-  Report report =
-      run_solver(solver, options, *A, M.get(), device_b.span(), device_x.span(), interrupt);
+  Report report = run_solver(solver, options, *A, preconditioning.M.get(), device_b.span(),
+                             device_x.span(), interrupt);
   add_findings(matrix.name, traits, solver.takes, report);
   copy_to_host<T>(context, device_b, b);
   copy_to_host<T>(context, device_x, x);
@@ -208,7 +216,7 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
                     {"plan", plan_json(matrix)},
                     {"storage", storage_json(matrix)},
                     {"encode", encode_json(matrix)},
-                    {"solve", solve_json(report, method, verified)},
+                    {"solve", solve_json(report, method, preconditioning, verified)},
                     {"history", report.history}});
   if (!output.path.empty()) write_answer(output.path, x);  // last: it may fail
   return report.converged() ? ExitCode::done : ExitCode::not_converged;
@@ -240,6 +248,12 @@ void add_solver_options(CLI::App& parser, SolveCommandOptions& options) {
   for (const std::string& name : solver_names()) choices.emplace_back(name, name);
   add_choice<std::string>(parser, "--solver", choices, options.solver,
                           "auto, the default, takes what fits the matrix");
+  choices = {{"auto", "auto"}};
+  for (const std::string& name : preconditioner_names()) choices.emplace_back(name, name);
+  add_choice<std::string>(
+      parser, "--precond", choices, options.preconditioner,
+      "auto, the default: block-jacobi where rows of a node are found, else jacobi where the "
+      "diagonal varies and the solver can use it");
   add_choice<bool>(
       parser, "--null-space", {{"none", false}, {"constant", true}}, options.project_constants,
       "constant: A is singular with the constant vectors for null space, as in Neumann "
@@ -283,13 +297,6 @@ Command add_solve(CLI::App& program) {
   add_format_option(parser, options->plan);
   add_device_options(parser, options->device);
   add_solver_options(parser, *options);
-  add_choice<Preconditioner>(
-      parser, "--precond",
-      {{"auto", Preconditioner::automatic},
-       {"none", Preconditioner::none},
-       {"jacobi", Preconditioner::jacobi}},
-      options->preconditioner,
-      "auto, the default: jacobi where the diagonal varies and the solver can use it");
   parser
       .add_option("--rhs", options->rhs,
                   "b: ones, random, A*ones, file (the one inside a Harwell-Boeing file), or a "

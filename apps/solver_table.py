@@ -8,20 +8,18 @@ runs `PROGRAM solve` with b = A 1 on every square real matrix in the folder and 
 table. A residual is ||b - A x|| / ||b||, computed apart from the solver. Exits with 1 if a solve
 that is said to have converged misses its tolerance.
 """
-import json
 import pathlib
-import subprocess
 import sys
 
-SHORT = {"iteration_limit": "limit", "time_limit": "time", "not_finite": "not finite"}
+from solve_tables import SHORT, document, heading, lies_about_convergence
 
 
 def solve(program, matrix, solver):
     """The solve's part of the document; None where the program refuses the matrix."""
-    command = [program, "solve", str(matrix), "--solver", solver, "--json", "--rhs", "A*ones",
-               "--device", "cpu", "--threads", "1", "--max-iters", "5000", "--time-limit", "20"]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
-    return json.loads(run.stdout)["solve"] if run.returncode < 2 else None
+    options = ["--solver", solver, "--rhs", "A*ones", "--device", "cpu", "--threads", "1",
+               "--max-iters", "5000", "--time-limit", "20"]
+    found = document(program, matrix, options)
+    return found and found["solve"]
 
 
 def cell(result):
@@ -31,17 +29,10 @@ def cell(result):
     return f"{status} {result['iterations']} {shown}"
 
 
-def lies_about_convergence(result):
-    """A thousandth is left to the rounding of two computations of the residual."""
-    limit = 1.001 * result["threshold"]
-    return result["status"] == "converged" and not result["verified_residual"] <= limit
-
-
 def main():
     program, folder = sys.argv[1:3]
     solvers = sys.argv[3:] or ["cg", "fcg", "bicgstab", "idr"]
-    print("| matrix | " + " | ".join(solvers) + " |")
-    print("|---" * (len(solvers) + 1) + "|")
+    print(heading(["matrix", *solvers]))
     matrices = lies = 0
     for matrix in sorted(pathlib.Path(folder).glob("*.gz")):
         results = [solve(program, matrix, solver) for solver in solvers]

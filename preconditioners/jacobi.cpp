@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks, inverts and applies a diagonal.
-#include <tansolve/codec/error.hpp>
 #include <tansolve/kernels/for_each_backend.hpp>
 #include <tansolve/kernels/primitives.hpp>
+#include <tansolve/preconditioners/diagonal.hpp>
 #include <tansolve/preconditioners/jacobi.hpp>
 
-#include <fmt/format.h>
-
-#include <cmath>
 #include <vector>
 
 namespace tansolve {
@@ -15,9 +12,7 @@ namespace tansolve {
 template <class T, class B>
 Jacobi<T, B>::Jacobi(Context<B>& context, const LinearOperator<T, B>& A)
     : LinearOperator<T, B>(context, A.rows(), A.cols()), inverse_(context, A.rows()) {
-  if (A.rows() != A.cols())
-    throw Error(ErrorCode::invalid_argument, fmt::format("jacobi: {} is {} x {}, it must be square",
-                                                         A.name(), A.rows(), A.cols()));
+  detail::require_square("jacobi", A.name(), A);
   A.diagonal(inverse_);
   invert();
 }
@@ -34,17 +29,7 @@ template <class T, class B>
 void Jacobi<T, B>::invert() {
   std::vector<T> d(inverse_.size());
   copy_to_host<T>(this->context(), inverse_, d);
-  std::int64_t refused = 0, first = 0;
-  for (std::int64_t i = 0; i < std::ssize(d); ++i) {
-    if (std::isfinite(d[i]) && std::isfinite(1 / d[i])) continue;
-    if (refused++ == 0) first = i;
-  }
-  if (refused > 0)
-    throw Error(
-        ErrorCode::bad_input,
-        fmt::format("jacobi: {} of {} diagonal elements are zero, absent or without a finite "
-                    "inverse, first in row {} (counting from 1): {}",
-                    refused, d.size(), first + 1, d[first]));
+  detail::require_diagonal<T>("jacobi", d, detail::without_inverse, detail::has_inverse<T>);
   for (T& element : d) element = 1 / element;
   copy_from_host(this->context(), d, inverse_.span());
 }

@@ -24,6 +24,7 @@ class Jacobi final : public LinearOperator<T, B> {
 
   std::string name() const override { return "jacobi"; }
   bool capturable() const override { return true; }
+  std::int64_t bytes() const { return this->rows() * static_cast<std::int64_t>(sizeof(T)); }
 
  protected:
   void apply_impl(Span<const T, B> x, Span<T, B> y) const override;

@@ -2,6 +2,7 @@
 // cuSPARSE behind the operator's interface: SpMV of its generic API, and bsrmv, which took BSR
 // before that.
 #include <tansolve/codec/error.hpp>
+#include <tansolve/kernels/cuda/cusparse.cuh>
 #include <tansolve/kernels/cuda/kernels.hpp>
 #include <tansolve/kernels/cuda/vendor_formats.hpp>
 #include <tansolve/kernels/cuda/vendor_operator.hpp>
@@ -9,99 +10,20 @@
 
 #include <fmt/format.h>
 
-#include <cusparse.h>
-
 #include <cstddef>
-#include <limits>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace tansolve {
 namespace {
 
-void check(cusparseStatus_t status, const char* call) {
-  if (status == CUSPARSE_STATUS_SUCCESS) return;
-  const ErrorCode code =
-      status == CUSPARSE_STATUS_ALLOC_FAILED || status == CUSPARSE_STATUS_INSUFFICIENT_RESOURCES
-          ? ErrorCode::out_of_memory
-      : status == CUSPARSE_STATUS_NOT_SUPPORTED ? ErrorCode::not_supported
-                                                : ErrorCode::device;
-  throw Error(code, fmt::format("cuSPARSE: {} ({}) from {}", cusparseGetErrorString(status),
-                                cusparseGetErrorName(status), call));
-}
-#define TANSOLVE_CUSPARSE_CHECK(...) check((__VA_ARGS__), #__VA_ARGS__)
-
-/// Whatever cuSPARSE creates, released without complaint.
-template <class Object, auto destroy>
-struct Destroy {
-  void operator()(Object* object) const noexcept { destroy(object); }
-};
-template <class Handle, auto destroy>
-using Owned =
-    std::unique_ptr<std::remove_pointer_t<Handle>, Destroy<std::remove_pointer_t<Handle>, destroy>>;
-
-using Library = Owned<cusparseHandle_t, cusparseDestroy>;
-using Matrix = Owned<cusparseSpMatDescr_t, cusparseDestroySpMat>;
-using DenseVector = Owned<cusparseDnVecDescr_t, cusparseDestroyDnVec>;
-using MatrixType = Owned<cusparseMatDescr_t, cusparseDestroyMatDescr>;
-
-/// `create` writes a handle, as all of cuSPARSE's constructors do.
-template <class Owner, class Create>
-Owner made(Create create, const char* call) {
-  typename Owner::pointer object = nullptr;
-  check(create(&object), call);
-  return Owner(object);
-}
-
-Library library_of(Context<Cuda>& context) {
-  const cudaStream_t stream = context.stream();  // and makes the device current
-  auto library = made<Library>(cusparseCreate, "cusparseCreate");
-  TANSOLVE_CUSPARSE_CHECK(cusparseSetStream(library.get(), stream));
-  TANSOLVE_CUSPARSE_CHECK(cusparseSetPointerMode(library.get(), CUSPARSE_POINTER_MODE_HOST));
-  return library;
-}
-
-/// Owns the arrays that a descriptor points to.
-class DeviceArrays {
- public:
-  explicit DeviceArrays(Context<Cuda>& context) : context_(&context) {}
-
-  void* reserve(std::size_t bytes) {
-    arrays_.emplace_back(*context_, static_cast<std::int64_t>(bytes));
-    bytes_ += static_cast<std::int64_t>(bytes);
-    return arrays_.back().span().data();
-  }
-  /// A copy of a host array.
-  template <class E>
-  E* add(std::span<const E> elements) {
-    void* memory = reserve(elements.size_bytes());
-    detail::transfer(*context_, elements.data(), memory, elements.size_bytes());
-    return static_cast<E*>(memory);
-  }
-  /// A copy of a host array as numbers of another type.
-  template <class E, class Source>
-  E* add_as(const Source& elements) {
-    if constexpr (std::is_same_v<E, typename Source::value_type>)
-      return add(std::span<const E>(elements));
-    else
-      return add<E>(std::vector<E>(elements.begin(), elements.end()));
-  }
-  std::int64_t bytes() const { return bytes_; }
-
- private:
-  Context<Cuda>* context_;
-  std::vector<Vector<std::byte, Cuda>> arrays_;
-  std::int64_t bytes_ = 0;
-};
-
-template <class T>
-constexpr cudaDataType data_type = std::is_same_v<T, double> ? CUDA_R_64F : CUDA_R_32F;
-template <class Index>
-constexpr cusparseIndexType_t index_type =
-    std::is_same_v<Index, std::int64_t> ? CUSPARSE_INDEX_64I : CUSPARSE_INDEX_32I;
-
-constexpr std::int64_t most_32_bit = std::numeric_limits<std::int32_t>::max();
+using detail::data_type;
+using detail::DeviceArrays;
+using detail::index_type;
+using detail::made;
+using detail::most_32_bit;
+using Matrix = detail::CusparseMatrix;
+using MatrixType = detail::Owned<cusparseMatDescr_t, cusparseDestroyMatDescr>;
 
 #if CUSPARSE_VERSION >= 12600
 constexpr cusparseSpMVAlg_t spmv_bsr = CUSPARSE_SPMV_BSR_ALG1;
@@ -149,7 +71,7 @@ template <class T>
 class VendorOperator<T>::Product {
  public:
   explicit Product(Context<Cuda>& context)
-      : arrays_(context), workspace_(context), library_(library_of(context)) {}
+      : arrays_(context), workspace_(context), library_(detail::cusparse_library(context)) {}
   virtual ~Product() = default;
   virtual void apply(T alpha, const T* x, T beta, T* y) = 0;
   std::int64_t matrix_bytes() const { return arrays_.bytes(); }
@@ -157,7 +79,7 @@ class VendorOperator<T>::Product {
 
  protected:
   DeviceArrays arrays_, workspace_;
-  Library library_;
+  detail::CusparseLibrary library_;
 };
 
 namespace {
@@ -168,8 +90,8 @@ class GenericProduct final : public VendorOperator<T>::Product {
   GenericProduct(Context<Cuda>& context, const Csr<T>& matrix, VendorFormat format, int block)
       : VendorOperator<T>::Product(context), algorithm_(algorithm(format)) {
     Vector<T, Cuda> x(context, matrix.cols()), y(context, matrix.rows());  // to prepare with
-    x_ = vector(x.size(), x.span().data());
-    y_ = vector(y.size(), y.span().data());
+    x_ = detail::cusparse_vector(x.size(), x.span().data());
+    y_ = detail::cusparse_vector(y.size(), y.span().data());
     const bool coo = format == VendorFormat::coo_alg1 || format == VendorFormat::coo_alg2;
     const bool bsr = format == VendorFormat::bsr;
     std::vector<std::int64_t> slices;
@@ -178,7 +100,7 @@ class GenericProduct final : public VendorOperator<T>::Product {
     const auto prepared = [&]<class Index>(Index) {
       matrix_ = coo              ? coo_matrix<Index>(matrix)
                 : bsr            ? bsr_matrix(matrix, block)
-                : slices.empty() ? csr_matrix<Index>(matrix)
+                : slices.empty() ? detail::cusparse_csr<Index>(matrix, this->arrays_)
                                  : sell_matrix<Index>(matrix, slices);
       return prepare();
     };
@@ -199,26 +121,6 @@ class GenericProduct final : public VendorOperator<T>::Product {
   }
 
  private:
-  static DenseVector vector(std::int64_t size, T* values) {
-    return made<DenseVector>(
-        [&](auto* v) { return cusparseCreateDnVec(v, size, values, data_type<T>); },
-        "cusparseCreateDnVec");
-  }
-
-  template <class Index>
-  Matrix csr_matrix(const Csr<T>& a) {
-    auto* offsets = this->arrays_.template add_as<Index>(a.offsets());
-    auto* columns = this->arrays_.template add_as<Index>(a.columns());
-    auto* values = this->arrays_.template add<T>(a.values());
-    return made<Matrix>(
-        [&](auto* m) {
-          return cusparseCreateCsr(m, a.rows(), a.cols(), a.nnz(), offsets, columns, values,
-                                   index_type<Index>, index_type<Index>, CUSPARSE_INDEX_BASE_ZERO,
-                                   data_type<T>);
-        },
-        "cusparseCreateCsr");
-  }
-
   template <class Index>
   Matrix coo_matrix(const Csr<T>& a) {
     auto* rows = this->arrays_.template add<Index>(detail::row_indices<Index>(a));
@@ -268,7 +170,7 @@ class GenericProduct final : public VendorOperator<T>::Product {
     std::size_t bytes = 0;
     const auto supported = [](cusparseStatus_t status, const char* call) {
       if (status == CUSPARSE_STATUS_NOT_SUPPORTED) return false;
-      check(status, call);
+      detail::check(status, call);
       return true;
     };
     if (!supported(cusparseSpMV_bufferSize(this->library_.get(), CUSPARSE_OPERATION_NON_TRANSPOSE,
@@ -286,7 +188,7 @@ class GenericProduct final : public VendorOperator<T>::Product {
 
   cusparseSpMVAlg_t algorithm_;
   Matrix matrix_;
-  DenseVector x_, y_;
+  detail::CusparseVector x_, y_;
   void* buffer_ = nullptr;
 };
 
@@ -313,10 +215,10 @@ class BlockProduct final : public VendorOperator<T>::Product {
       else
         return cusparseSbsrmv;
     }();
-    check(multiply(this->library_.get(), CUSPARSE_DIRECTION_COLUMN,
-                   CUSPARSE_OPERATION_NON_TRANSPOSE, rows_, cols_, blocks_, &alpha, type_.get(),
-                   values_, offsets_, columns_, block_, x, &beta, y),
-          "cusparse<T>bsrmv");
+    detail::check(multiply(this->library_.get(), CUSPARSE_DIRECTION_COLUMN,
+                           CUSPARSE_OPERATION_NON_TRANSPOSE, rows_, cols_, blocks_, &alpha,
+                           type_.get(), values_, offsets_, columns_, block_, x, &beta, y),
+                  "cusparse<T>bsrmv");
   }
 
  private:

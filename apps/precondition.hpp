@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The table of preconditioners, and how one is built for a matrix.
+#pragma once
+
+#include "method.hpp"
+#include "prepare.hpp"
+
+#include <tansolve/kernels/linear_operator.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tansolve::app {
+
+/// A preconditioner and what it took; without one nothing.
+template <class T, class B>
+struct Preconditioning {
+  std::unique_ptr<LinearOperator<T, B>> M = {};
+  std::int64_t bytes = 0;
+  std::string note = {};  ///< what its construction found; or empty
+  double seconds = 0;     ///< of that
+};
+
+/// What one is made from.
+template <class T, class B>
+struct PreconditionerInput {
+  const LinearOperator<T, B>& A;
+  const Prepared<T>& matrix;
+  bool symmetric;
+  int threads;
+  std::optional<Objective> objective;
+
+  /// The matrix uncompressed, decoded into `decoded` if need be.
+  const Csr<T>& csr() const;
+
+  mutable std::optional<Csr<T>> decoded = {};
+};
+
+/// A line of the table.
+template <class T, class B>
+struct PreconditionerEntry {
+  std::string_view name;
+  Kind takes;
+  std::string_view about;  ///< one sentence
+  Preconditioning<T, B> (*make)(const PreconditionerInput<T, B>& input);
+};
+
+/// The table, whose first line is "none".
+template <class T, class B>
+std::span<const PreconditionerEntry<T, B>> all_preconditioners();
+
+std::vector<std::string> preconditioner_names();
+
+/// Rows of natural blocks on average.
+template <class T>
+double mean_natural_block(const Csr<T>& A);
+
+/// Builds the method's; jacobi, where the matrix does not fit what was chosen automatically. Throws
+/// Error(invalid_argument) for a matrix that it refuses.
+template <class T, class B>
+Preconditioning<T, B> build_preconditioner(const Method& method,
+                                           const PreconditionerInput<T, B>& input);
+
+}  // namespace tansolve::app

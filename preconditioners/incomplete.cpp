@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Solves with both factors, one after the other.
+#include <tansolve/kernels/for_each_backend.hpp>
+#include <tansolve/preconditioners/incomplete.hpp>
+
+namespace tansolve {
+namespace {
+
+template <class T>
+std::unique_ptr<const IncompleteFactors<T>> factored(const Csr<T>& A, bool cholesky) {
+  return std::make_unique<IncompleteFactors<T>>(cholesky ? incomplete_cholesky(A)
+                                                         : incomplete_lu(A));
+}
+
+}  // namespace
+
+template <class T, class B>
+Incomplete<T, B>::Incomplete(Context<B>& context, const Csr<T>& A, Kind kind)
+    : LinearOperator<T, B>(context, A.rows(), A.cols()),
+      kind_(kind),
+      factors_(factored(A, kind == Kind::cholesky)),
+      lower_(context, factors_->lower, Triangle::lower),
+      upper_(context, factors_->upper, Triangle::upper),
+      between_(context, A.rows()) {}
+
+template <class T, class B>
+std::int64_t Incomplete<T, B>::bytes() const {
+  return standard_bytes(factors_->lower).csr + standard_bytes(factors_->upper).csr +
+         this->rows() * static_cast<std::int64_t>(sizeof(T));
+}
+
+template <class T, class B>
+void Incomplete<T, B>::apply_impl(Span<const T, B> r, Span<T, B> z) const {
+  lower_.apply(r, between_.span());
+  upper_.apply(between_, z);
+}
+
+#define TANSOLVE_INSTANTIATE(T, B) template class Incomplete<T, B>;
+TANSOLVE_FOR_EACH_BACKEND(TANSOLVE_INSTANTIATE)
+#undef TANSOLVE_INSTANTIATE
+
+}  // namespace tansolve

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Incomplete factorisations as preconditioners: two triangular solves.
+#pragma once
+
+#include <tansolve/kernels/triangular_solve.hpp>
+#include <tansolve/preconditioners/incomplete_factors.hpp>
+
+#include <memory>
+
+namespace tansolve {
+
+/// z = U^-1 (L^-1 r) for incomplete factors of A: IC(0) for symmetric positive definite A, where it
+/// is so, too, ILU(0) for others. The solves depend row on row, and so are serial on the host; on a
+/// GPU they are cuSPARSE's SpSV. Holds both factors, uncompressed, and a vector. Refers to A only
+/// while it is built.
+template <class T, class B>
+class Incomplete final : public LinearOperator<T, B> {
+ public:
+  enum class Kind { cholesky, lu };
+
+  /// Throws as incomplete_cholesky, incomplete_lu and TriangularSolve do.
+  Incomplete(Context<B>& context, const Csr<T>& A, Kind kind);
+
+  std::string name() const override { return kind_ == Kind::cholesky ? "ic0" : "ilu0"; }
+  bool capturable() const override { return lower_.capturable() && upper_.capturable(); }
+  /// By which the diagonal was increased, relative to it: 0 where that was not needed.
+  double shift() const { return factors_->shift; }
+  std::int64_t bytes() const;
+
+ protected:
+  void apply_impl(Span<const T, B> r, Span<T, B> z) const override;
+
+ private:
+  Kind kind_;
+  std::unique_ptr<const IncompleteFactors<T>> factors_;
+  TriangularSolve<T, B> lower_, upper_;
+  mutable Vector<T, B> between_;  ///< L^-1 r
+};
+
+}  // namespace tansolve
