@@ -260,6 +260,11 @@ Command add_bench(CLI::App& program) {
   add_choice<BenchPlans>(parser, "--plans",
                          {{"all", BenchPlans::all}, {"chosen", BenchPlans::chosen}}, options->plans,
                          "On a GPU: every plan (that --plan allows), or the planner's alone");
+  parser
+      .add_option("--columns", options->columns,
+                  "On a GPU: also products of the planner's plan with so many vectors at once")
+      ->check(whole_number(64))
+      ->type_name("K");
   add_device_options(parser, options->device);
   add_json_option(parser, options->json);
   return {&parser, [options] { return run(*options); }};

@@ -26,6 +26,7 @@ struct BenchOptions {
   PlanOptions plan;
   DeviceOptions device;
   BenchPlans plans = BenchPlans::all;
+  int columns = 1;
   bool json = false;
 };
 

@@ -252,9 +252,12 @@ class PlanRows {
   Json fastest_;
 };
 
+/// Returns the document of products with several vectors, if they were asked for.
 template <class T>
-void bench_compressed(const BenchOptions& options, Context<Cuda>& context, const Csr<T>& matrix,
-                      DeviceTimer& timer, DeviceProblem<T>& problem, DeviceTable<T>& table) {
+Json bench_compressed(const BenchOptions& options, Context<Cuda>& context, const Csr<T>& matrix,
+                      DeviceTimer& timer, DeviceProblem<T>& problem, DeviceTable<T>& table,
+                      const Console& console, bool& right) {
+  Json block;
   const Stopwatch counting;
   const Histogram histogram = count_pairs(matrix, options.input.threads);
   PlanRequest request = options.plan.request;
@@ -269,8 +272,11 @@ void bench_compressed(const BenchOptions& options, Context<Cuda>& context, const
     const CompressedOperator<T, Cuda> A(context, compressed);
     const auto bytes = static_cast<double>(compressed.storage().total());
     rows.add(plan, table.add(plan, choice, bytes, encode_seconds, problem.time(A, timer)), table);
+    if (plan == choice.chosen.plan && options.columns > 1)
+      block = bench_block(matrix, A, options.columns, options.input.seed, timer, console, right);
   }
   rows.flush(table);
+  return block;
 }
 
 template <class T>
@@ -284,7 +290,8 @@ Json bench_matrix(const BenchOptions& options, Context<Cuda>& context, DeviceTim
   say_matrix(console, name, matrix, sizeof(T) == 8 ? "f64" : "f32");
   DeviceTable<T> table(console, matrix);
   bench_vendor(context, matrix, timer, problem, table);
-  bench_compressed(options, context, matrix, timer, problem, table);
+  const Json block =
+      bench_compressed(options, context, matrix, timer, problem, table, console, right);
   right = right && table.right();
   Json about = matrix_json(name, matrix);
   about["mean_row_length"] = static_cast<double>(matrix.nnz()) / static_cast<double>(matrix.rows());
@@ -294,7 +301,8 @@ Json bench_matrix(const BenchOptions& options, Context<Cuda>& context, DeviceTim
           {"smallest_standard_bytes_per_nnz",
            table.smallest_bytes() / static_cast<double>(matrix.nnz())},
           {"fastest_vendor", {{"warm", table.fastest_warm()}, {"cold", table.fastest_cold()}}},
-          {"products", table.rows()}};
+          {"products", table.rows()},
+          {"block", block}};
 }
 
 }  // namespace

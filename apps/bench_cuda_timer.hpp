@@ -4,6 +4,8 @@
 
 #include "bench.hpp"
 
+#include <tansolve/codec/csr.hpp>
+#include <tansolve/kernels/linear_operator.hpp>
 #include <tansolve/kernels/vector.hpp>
 
 #include <cstddef>
@@ -47,6 +49,12 @@ void poison(Vector<T, Cuda>& y);
 
 /// device{...}: the GPU, its clocks, the bandwidth of a copy.
 Json device_json(Context<Cuda>& context, DeviceTimer& timer);
+
+/// Products of A, which is the matrix, with so many vectors at once, one at a time, and by
+/// cuSPARSE's SpMM in either layout; warm. Clears `right` where one is wrong.
+template <class T>
+Json bench_block(const Csr<T>& matrix, const LinearOperator<T, Cuda>& A, int columns,
+                 std::uint64_t seed, DeviceTimer& timer, const Console& console, bool& right);
 
 /// Times of the primitives next to cuBLAS's, one object a primitive and precision.
 Json bench_primitives(Context<Cuda>& context, DeviceTimer& timer, const Console& console);

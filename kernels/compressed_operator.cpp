@@ -136,18 +136,38 @@ void CompressedOperator<T, B>::apply_impl(T alpha, Span<const T, B> x, T beta, S
     detail::count(this->context(), x.size() + (beta == T(0) ? 1 : 2) * y.size());
     reference::product(*matrix_, alpha, x.data(), beta, y.data());
   } else {
-    const Prepared& prepared = *prepared_;
-    const auto& tasks = prepared.product_tasks;
-    const std::int64_t count = std::ssize(tasks) - 1;
-#pragma omp parallel for schedule(dynamic) num_threads(this->context().threads()) if (count > 1)
-    for (std::int64_t t = 0; t < count; ++t)
-      prepared.kernel(
-          {matrix_, &prepared.tables, x.data(), y.data(), alpha, beta, tasks[t], tasks[t + 1]});
-#pragma omp parallel for schedule(dynamic) \
-    num_threads(this->context().threads()) if (prepared.long_rows.count() > 1)
-    for (std::int64_t i = 0; i < prepared.long_rows.count(); ++i)
-      prepared.long_rows.apply(i, alpha, x.data(), beta, y.data());
+    product(1, alpha, x.data(), beta, y.data());
   }
+}
+
+template <class T, class B>
+void CompressedOperator<T, B>::apply_block_impl(std::int64_t columns, Span<const T, B> X,
+                                                Span<T, B> Y) const {
+  if constexpr (std::is_same_v<B, Checked>) {
+    LinearOperator<T, B>::apply_block_impl(columns, X, Y);
+  } else {
+    constexpr std::int64_t most = detail::FusedProduct<T>::most_columns;
+    for (std::int64_t c = 0; c < columns; c += most)
+      product(static_cast<int>(std::min(columns - c, most)), T(1), X.data() + c * this->cols(),
+              T(0), Y.data() + c * this->rows());
+  }
+}
+
+template <class T, class B>
+void CompressedOperator<T, B>::product(int columns, T alpha, const T* x, T beta, T* y) const {
+  const Prepared& prepared = *prepared_;
+  const auto& tasks = prepared.product_tasks;
+  const std::int64_t count = std::ssize(tasks) - 1;
+  const int threads = this->context().threads();
+#pragma omp parallel for schedule(dynamic) num_threads(threads) if (count > 1)
+  for (std::int64_t t = 0; t < count; ++t)
+    prepared.kernel(
+        {matrix_, &prepared.tables, x, y, alpha, beta, tasks[t], tasks[t + 1], columns});
+  const std::int64_t long_rows = prepared.long_rows.count() * columns;
+#pragma omp parallel for schedule(dynamic) num_threads(threads) if (long_rows > 1)
+  for (std::int64_t i = 0; i < long_rows; ++i)
+    prepared.long_rows.apply(i / columns, alpha, x + i % columns * this->cols(), beta,
+                             y + i % columns * this->rows());
 }
 
 template <class T, class B>

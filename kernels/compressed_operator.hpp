@@ -35,10 +35,14 @@ class CompressedOperator final : public LinearOperator<T, B> {
   void apply_impl(Span<const T, B> x, Span<T, B> y) const override;
   void apply_impl(T alpha, Span<const T, B> x, T beta, Span<T, B> y) const override;
   void apply_dot_impl(Span<const T, B> x, Span<T, B> y, Scalar<T, B>& xy) const override;
+  /// Decodes once for every eight columns.
+  void apply_block_impl(std::int64_t columns, Span<const T, B> X, Span<T, B> Y) const override;
   void diagonal_impl(Span<T, B> d) const override;
 
  private:
   struct Prepared;
+
+  void product(int columns, T alpha, const T* x, T beta, T* y) const;
 
   const CompressedMatrix<T>* matrix_;
   std::unique_ptr<Prepared> prepared_;

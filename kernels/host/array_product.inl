@@ -28,8 +28,8 @@ class ArrayRows {
         end_(std::min(product.end * warp_size, parts_.arrays.order.coded_rows(parts_.rows))) {}
 
  protected:
-  HWY_ATTR HWY_INLINE void put(std::int64_t row, T sum) const {
-    T& y = product_.y[row];
+  HWY_ATTR HWY_INLINE void put(int column, std::int64_t row, T sum) const {
+    T& y = product_.column_of_y(column)[row];
     y = product_.beta == 0 ? product_.alpha * sum : product_.alpha * sum + product_.beta * y;
   }
 
@@ -54,35 +54,38 @@ class PatternRows : ArrayRows<T> {
       const std::uint32_t pattern = numbers[row];
       std::int64_t last = row + 1;
       while (last < this->end_ && numbers[last] == pattern) ++last;
-      for (; row + group <= last; row += group) add_group(pattern, row);
-      for (; row < last; ++row) add_row(pattern, row);
+      for (; row + group <= last; row += group)
+        for (int c = 0; c < product_.columns; ++c) add_group(pattern, row, c);
+      for (; row < last; ++row)
+        for (int c = 0; c < product_.columns; ++c) add_row(pattern, row, c);
     }
   }
 
  private:
-  HWY_ATTR HWY_INLINE void add_group(std::uint32_t pattern, std::int64_t row) const {
+  HWY_ATTR HWY_INLINE void add_group(std::uint32_t pattern, std::int64_t row, int column) const {
     const D dx;
     constexpr std::size_t width = hn::MaxLanes(D());
     const auto& [starts, offsets, values, negative] = parts_.arrays.patterns;
     hn::Vec<D> sum[group / width];
     for (auto& part : sum) part = hn::Zero(dx);
     for (std::uint32_t e = starts[pattern]; e < starts[pattern + 1]; ++e) {
-      const T* x = product_.x + row + static_cast<std::int32_t>(offsets[e]);
+      const T* x = product_.column_of_x(column) + row + static_cast<std::int32_t>(offsets[e]);
       const auto a = hn::Set(dx, values[e]);
       for (std::size_t v = 0; v < group / width; ++v)
         sum[v] = hn::Add(sum[v], hn::Mul(a, hn::LoadU(dx, x + v * width)));
     }
     alignas(64) T sums[group];
     for (std::size_t v = 0; v < group / width; ++v) hn::Store(sum[v], dx, sums + v * width);
-    for (int j = 0; j < group; ++j) this->put(row + j, sums[j]);
+    for (int j = 0; j < group; ++j) this->put(column, row + j, sums[j]);
   }
 
-  HWY_ATTR HWY_INLINE void add_row(std::uint32_t pattern, std::int64_t row) const {
+  HWY_ATTR HWY_INLINE void add_row(std::uint32_t pattern, std::int64_t row, int column) const {
     const auto& [starts, offsets, values, negative] = parts_.arrays.patterns;
+    const T* x = product_.column_of_x(column);
     T sum = 0;
     for (std::uint32_t e = starts[pattern]; e < starts[pattern + 1]; ++e)
-      sum += values[e] * product_.x[row + static_cast<std::int32_t>(offsets[e])];
-    this->put(row, sum);
+      sum += values[e] * x[row + static_cast<std::int32_t>(offsets[e])];
+    this->put(column, row, sum);
   }
 };
 
@@ -108,7 +111,8 @@ class FieldRows : ArrayRows<T> {
     const FieldSlice fields = {static_cast<std::int64_t>(start), width};
     const int lanes = static_cast<int>(std::min<std::int64_t>(warp_size, this->end_ - first));
     std::uint32_t length[warp_size] = {}, to[warp_size] = {}, entry[warp_size] = {};
-    T sum[warp_size] = {};
+    T sum[FusedProduct<T>::most_columns][warp_size];
+    for (int c = 0; c < product_.columns; ++c) std::fill_n(sum[c], warp_size, T(0));
     for (int j = 0; j < lanes; ++j) {
       const std::uint32_t number = parts_.row_lengths[first + j];
       to[j] = arrays.order.order.empty() ? static_cast<std::uint32_t>(first + j)
@@ -132,13 +136,16 @@ class FieldRows : ArrayRows<T> {
               (to[j] & relative) + arrays.columns.first + static_cast<std::uint32_t>(field[j]);
       }
       load(parts_.words, arrays.values.bits, fields, k, field);
-      for (int j = 0; j < lanes; ++j)
-        if (k < length[j])
-          sum[j] +=
-              value(field[j], entry[j] + k, (start + k) * warp_size + j) * product_.x[column[j]];
+      for (int j = 0; j < lanes; ++j) {
+        if (k >= length[j]) continue;
+        const T a = value(field[j], entry[j] + k, (start + k) * warp_size + j);
+        for (int c = 0; c < product_.columns; ++c)
+          sum[c][j] += a * product_.column_of_x(c)[column[j]];
+      }
     }
-    for (int j = 0; j < lanes; ++j)
-      if (to[j] < parts_.rows) this->put(to[j], sum[j]);
+    for (int c = 0; c < product_.columns; ++c)
+      for (int j = 0; j < lanes; ++j)
+        if (to[j] < parts_.rows) this->put(c, to[j], sum[c][j]);
   }
 
   /// Fields k of the 32 lanes of a slice.

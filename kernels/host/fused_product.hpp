@@ -35,10 +35,13 @@ struct SlotTables {
 };
 
 /// y = alpha A x + beta y on the rows of the slices [begin, end), without streams those of 32 coded
-/// rows, but not on long rows; beta = 0 overwrites. Rows are summed in the order of their columns,
-/// every product rounded before it is added, on every ISA.
+/// rows, but not on long rows; beta = 0 overwrites. For several columns of x and y decodes once.
+/// Rows are summed in the order of their columns, every product rounded before it is added, on
+/// every ISA.
 template <class T>
 struct FusedProduct {
+  static constexpr int most_columns = 8;
+
   const CompressedMatrix<T>* matrix;
   const SlotTables<T>* tables;
   const T* x;
@@ -47,6 +50,10 @@ struct FusedProduct {
   T beta;
   std::int64_t begin;
   std::int64_t end;
+  int columns = 1;  ///< of x cols() apart, of y rows() apart
+
+  const T* column_of_x(int c) const { return x + c * matrix->cols(); }
+  T* column_of_y(int c) const { return y + c * matrix->rows(); }
 };
 
 template <class T>

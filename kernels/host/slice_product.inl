@@ -49,11 +49,17 @@ class SliceProduct {
   HWY_ATTR void run(std::int64_t slice) {
     next_word_ = matrix_.slice_words(slice).data();
     const std::int64_t longest = count_segments(slice);
+    for (int c = 0; c < product_.columns; ++c) {
+      column_ = c;
+      for (int j = 0; j < warp_size; ++j) {
+        Lane& lane = lanes_[j];
+        lane.row = slice * matrix_.plan().rows_per_slice() + j;
+        lane.rows_left = matrix_.plan().rows_per_lane;
+        enter_row(lane);
+        sums_[c][j] = 0;
+      }
+    }
     for (int j = 0; j < warp_size; ++j) {
-      Lane& lane = lanes_[j];
-      lane.row = slice * matrix_.plan().rows_per_slice() + j;
-      lane.rows_left = matrix_.plan().rows_per_lane;
-      enter_row(lane);
       d_[j] = 0;
       r_[j] = 1;
     }
@@ -62,7 +68,7 @@ class SliceProduct {
     for (std::int64_t first = 0; first < longest; first += stretch) {
       const int count = static_cast<int>(std::min<std::int64_t>(stretch, longest - first));
       recover(first, count);
-      for (int g = 0; g < groups; ++g) multiply(first, g);
+      multiply_columns(first);
     }
   }
 
@@ -233,6 +239,22 @@ class SliceProduct {
 
   // ---- Pass 2: multiply ----
 
+  /// Every column takes the same way through the stretch, with sums of its own.
+  HWY_ATTR HWY_INLINE void multiply_columns(std::int64_t first) {
+    if (product_.columns == 1) {
+      for (int g = 0; g < groups; ++g) multiply(first, g);
+      return;
+    }
+    const std::array<Lane, warp_size> begin = lanes_;
+    for (int c = 0; c < product_.columns; ++c) {
+      column_ = c;
+      lanes_ = begin;
+      for (int j = 0; j < warp_size; ++j) lanes_[j].sum = sums_[c][j];
+      for (int g = 0; g < groups; ++g) multiply(first, g);
+      for (int j = 0; j < warp_size; ++j) sums_[c][j] = lanes_[j].sum;
+    }
+  }
+
   /// The lanes of group g through the stretch; positions count nonzeros from its start.
   HWY_ATTR HWY_INLINE void multiply(std::int64_t first, int g) {
     unsigned position[group], end[group];
@@ -292,7 +314,7 @@ class SliceProduct {
     hn::Vec<D> sum[group / width];
     for (std::size_t v = 0; v < group / width; ++v) sum[v] = hn::Load(dx, sums + v * width);
 
-    const T* x = product_.x;
+    const T* x = product_.column_of_x(column_);
     std::uint32_t column = lanes[0].column;
     const auto multiply_entry = [&](unsigned t, unsigned i) HWY_ATTR {
       const auto [value, delta] = look_up(t, g * group, i);
@@ -358,7 +380,7 @@ class SliceProduct {
   /// stands, which is past `end` where the padding of a row is.
   HWY_ATTR HWY_NOINLINE unsigned walk(int j, unsigned position, unsigned end) {
     Lane& lane = lanes_[j];
-    const T* x = product_.x;
+    const T* x = product_.column_of_x(column_);
     while (position < end && lane.left > 0) {
       const unsigned count = std::min(lane.left, end - position), piece_end = position + count;
       T sum = lane.sum;
@@ -409,7 +431,7 @@ class SliceProduct {
   }
 
   HWY_ATTR HWY_INLINE void put(std::int64_t row, T sum) const {
-    T& y = product_.y[row];
+    T& y = product_.column_of_y(column_)[row];
     y = product_.beta == 0 ? product_.alpha * sum : product_.alpha * sum + product_.beta * y;
   }
 
@@ -422,6 +444,8 @@ class SliceProduct {
   const std::uint32_t* next_word_ = nullptr;
   std::array<std::int64_t, warp_size> segments_{};
   std::array<Lane, warp_size> lanes_{};
+  int column_ = 0;                               ///< of the block, whose sums the lanes have
+  T sums_[FusedProduct<T>::most_columns][warp_size]{};  ///< of each column, where they are several
   std::uint32_t d_[warp_size]{};
   std::uint32_t r_[warp_size]{};
   std::uint32_t active_ = 0;                 ///< lanes that have the segment at hand

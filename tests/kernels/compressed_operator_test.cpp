@@ -53,6 +53,27 @@ std::vector<T> product(const LinearOperator<T, Host>& a, T alpha, std::vector<T>
   return y;
 }
 
+/// Columns of a block, some wild, each like a product of its own.
+template <class T>
+void check_block(const LinearOperator<T, Host>& dtans, const std::vector<T>& x,
+                 const std::vector<T>& wild) {
+  for (const std::int64_t columns : {2, 11}) {
+    CAPTURE(columns);
+    std::vector<T> X, each;
+    for (std::int64_t c = 0; c < columns; ++c) {
+      auto column = c % 3 == 1 ? wild : x;
+      for (T& element : column) element *= static_cast<T>(c + 1);
+      const auto y = product(dtans, T(1), column, T(0), std::vector<T>(dtans.rows()));
+      X.insert(X.end(), column.begin(), column.end());
+      each.insert(each.end(), y.begin(), y.end());
+    }
+    std::vector<T> Y(columns * dtans.rows(), std::numeric_limits<T>::quiet_NaN());
+    dtans.apply_block(columns, Span<const T, Host>(X.data(), std::ssize(X)),
+                      Span<T, Host>(Y.data(), std::ssize(Y)));
+    CHECK(same(Y, each));
+  }
+}
+
 template <class T>
 void check_products(const Csr<T>& matrix, const Plan& plan, const Histogram& histogram) {
   CAPTURE(traits(plan.coding).name);
@@ -75,6 +96,7 @@ void check_products(const Csr<T>& matrix, const Plan& plan, const Histogram& his
       CHECK(same(product(dtans, T(1), wild, T(0), poison), product(csr, T(1), wild, T(0), poison)));
       CHECK(same(product(dtans, T(-2.5), x, T(0), poison), product(csr, T(-2.5), x, T(0), poison)));
       CHECK(same(product(dtans, T(0.5), x, T(3), y), product(csr, T(0.5), x, T(3), y)));
+      check_block(dtans, x, wild);
     }
   }
 }
