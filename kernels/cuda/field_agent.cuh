@@ -169,7 +169,8 @@ class FieldAgent : public RowAgent<T, shared, columns> {
     if (to_ < matrix_.rows) return put_sums(vectors_, to_, sum_, this->xy_);
 #pragma unroll
     for (int c = 0; c < columns; ++c)
-      if (this->has(c)) matrix_.pieces[c * matrix_.piece_count + (to_ - matrix_.rows)] = sum_[c];
+      if (columns == 1 || c < vectors_.columns)
+        matrix_.pieces[c * matrix_.piece_count + (to_ - matrix_.rows)] = sum_[c];
   }
 
  private:
@@ -228,7 +229,6 @@ class FieldAgent : public RowAgent<T, shared, columns> {
     values(of.values, high, k, entry, value);
 #pragma unroll
     for (int c = 0; c < columns; ++c) {
-      if (!this->has(c)) break;
       if constexpr (columns > 1) gather(low, k, c, read);
 #pragma unroll
       for (int u = 0; u < count; ++u)

@@ -109,7 +109,7 @@ class PatternAgent : public RowAgent<T, shared, columns> {
             if (mask[t] >> u & 1)
 #pragma unroll
               for (int c = 0; c < columns; ++c)
-                if (this->has(c)) read[u][t][c] = __ldg(x[c] + entry.offset + (first + t) * stride);
+                read[u][t][c] = __ldg(x[c] + entry.offset + (first + t) * stride);
           }
         }
 #pragma unroll

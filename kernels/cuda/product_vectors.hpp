@@ -23,13 +23,14 @@ struct ProductVectors {
   static ProductVectors one(T alpha, const T* x, T beta, T* y, T* xy) {
     return {{x}, {y}, 1, alpha, beta, xy, alpha == T(1) && beta == T(0) && xy == nullptr};
   }
-  /// Columns x_stride and y_stride apart.
+  /// Columns x_stride and y_stride apart. Kernels read as many as they are made for: column 0 again
+  /// for those that there are not.
   static ProductVectors block(int columns, const T* x, std::int64_t x_stride, T* y,
                               std::int64_t y_stride) {
     ProductVectors vectors = {{}, {}, columns, T(1), T(0), nullptr, true};
-    for (int c = 0; c < columns; ++c) {
-      vectors.x[c] = x + c * x_stride;
-      vectors.y[c] = y + c * y_stride;
+    for (int c = 0; c < most_block_columns; ++c) {
+      vectors.x[c] = c < columns ? x + c * x_stride : x;
+      vectors.y[c] = c < columns ? y + c * y_stride : nullptr;
     }
     return vectors;
   }

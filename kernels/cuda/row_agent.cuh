@@ -75,9 +75,6 @@ class RowAgent {
       asm("" : "+l"(x[c]));  // else its sum with offsets is taken apart, at five instructions
     }
   }
-  __device__ bool has(int column) const {
-    return columns == 1 || column < vectors_.columns;
-  }
 
   const ArrayMatrixView<T>& matrix_;
   const ProductVectors<T>& vectors_;

@@ -268,8 +268,7 @@ class SliceAgent {
 
   __device__ void gather(T (&x)[columns]) const {
 #pragma unroll
-    for (int c = 0; c < columns; ++c)
-      x[c] = columns == 1 || c < vectors_.columns ? __ldg(vectors_.x[c] + column_) : T(0);
+    for (int c = 0; c < columns; ++c) x[c] = __ldg(vectors_.x[c] + column_);
   }
   __device__ void add(T value, const T (&x)[columns]) {
 #pragma unroll
