@@ -22,26 +22,31 @@ std::int64_t count_distinct(std::vector<std::int64_t>& numbers) {
 }  // namespace
 
 template <class T>
-Gather estimate_gather(const Csr<T>& matrix) {
+Gather estimate_gather(const Csr<T>& matrix, std::span<const std::uint32_t> order) {
   constexpr auto size = static_cast<std::int64_t>(sizeof(T));
-  const std::int64_t stride = std::max(block_rows, matrix.rows() / blocks);
+  const std::int64_t rows =
+      order.empty() ? matrix.rows() : std::ranges::partition_point(order, [&](std::uint32_t row) {
+                                        return row < matrix.rows();
+                                      }) - order.begin();
+  const auto row = [&](std::int64_t i) { return order.empty() ? i : std::int64_t{order[i]}; };
+  const std::int64_t stride = std::max(block_rows, rows / blocks);
   double entries = 0, lines = 0, bytes = 0;
   std::vector<std::int64_t> of_block, of_load, sectors;
-  for (std::int64_t block = 0; block < matrix.rows(); block += stride) {
+  for (std::int64_t block = 0; block < rows; block += stride) {
     of_block.clear();
     double sector_count = 0;
-    const std::int64_t end = std::min(block + block_rows, matrix.rows());
+    const std::int64_t end = std::min(block + block_rows, rows);
     for (std::int64_t first = block; first < end && std::ssize(of_block) < most_entries;
          first += warp_size) {
       const std::int64_t last = std::min(first + warp_size, end);
       std::int64_t width = 0;
-      for (std::int64_t i = first; i < last; ++i) width = std::max(width, matrix.row_nnz(i));
+      for (std::int64_t i = first; i < last; ++i) width = std::max(width, matrix.row_nnz(row(i)));
       for (std::int64_t k = 0; k < std::min<std::int64_t>(width, most_entries / warp_size); ++k) {
         of_load.clear();
         sectors.clear();
         for (std::int64_t i = first; i < last; ++i) {
-          if (k >= matrix.row_nnz(i)) continue;
-          const std::int64_t at = matrix.columns()[matrix.offsets()[i] + k] * size;
+          if (k >= matrix.row_nnz(row(i))) continue;
+          const std::int64_t at = matrix.columns()[matrix.offsets()[row(i)] + k] * size;
           of_load.push_back(at / line_bytes);
           sectors.push_back(at / sector_bytes);
         }
@@ -59,7 +64,7 @@ Gather estimate_gather(const Csr<T>& matrix) {
   return {lines * scale, bytes * scale};
 }
 
-template Gather estimate_gather(const Csr<double>&);
-template Gather estimate_gather(const Csr<float>&);
+template Gather estimate_gather(const Csr<double>&, std::span<const std::uint32_t>);
+template Gather estimate_gather(const Csr<float>&, std::span<const std::uint32_t>);
 
 }  // namespace tansolve::detail

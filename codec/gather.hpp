@@ -4,6 +4,9 @@
 
 #include <tansolve/codec/csr.hpp>
 
+#include <cstdint>
+#include <span>
+
 namespace tansolve::detail {
 
 /// Of one product, lanes of a warp taking neighbouring rows.
@@ -20,8 +23,9 @@ constexpr double gather_nanoseconds(const Gather& gather) {
   return lines > bytes ? lines : bytes;
 }
 
-/// Estimated on a few blocks of 1024 rows, which a multiprocessor works on at a time.
+/// Estimated on a few blocks of 1024 rows, which a multiprocessor works on at a time. `order`: of
+/// the coded rows, if not their own; what comes after the whole rows is left out.
 template <class T>
-Gather estimate_gather(const Csr<T>& matrix);
+Gather estimate_gather(const Csr<T>& matrix, std::span<const std::uint32_t> order = {});
 
 }  // namespace tansolve::detail
