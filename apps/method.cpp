@@ -90,8 +90,7 @@ void choose_preconditioner(const Traits& traits, const std::string& asked, bool 
   } else if (asked != "auto") {
     method.preconditioner = asked;
     method.preconditioner_reason = "asked for";
-    const auto& entry = *std::ranges::find(all_preconditioners<double, Host>(), asked,
-                                           &PreconditionerEntry<double, Host>::name);
+    const auto& entry = preconditioner_named<double, Host>(asked);
     if (entry.takes < kind_of(traits))
       method.preconditioner_reason += fmt::format("; {} needs {}", asked, kind_needed(entry.takes));
   } else if (!unfit.empty()) {

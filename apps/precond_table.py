@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables what each preconditioner costs and saves: iterations, set-up and solve seconds, bytes.
 
-    apps/precond_table.py PROGRAM FOLDER [--device cpu|cuda] [--threads N] [--matrix M]... [--precond P]...
+    apps/precond_table.py PROGRAM FOLDER [--device cpu|cuda] [--threads N] [--repeat N]
+                          [--matrix M]... [--precond P]...
 
 runs `PROGRAM solve` by conjugate gradients on generated problems and files of the folder and prints
 a Markdown table, a row for each problem and preconditioner. Seconds are the least of --repeat runs;

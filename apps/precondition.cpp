@@ -40,7 +40,7 @@ Preconditioning<T, B> make_block_jacobi(const PreconditionerInput<T, B>& in) {
 template <class T, class B>
 Preconditioning<T, B> make_polynomial(const PreconditionerInput<T, B>& in, const auto& options) {
   auto made = std::make_unique<Polynomial<T, B>>(in.A, options);
-  const EigenvalueBounds& bounds = made->bounds();
+  const EigenvalueBounds bounds = made->bounds();
   return preconditioning(
       std::move(made), bounds.upper == 0 ? ""
                                          : fmt::format("degree {}, eigenvalues of D^-1 A taken to "
@@ -111,6 +111,11 @@ std::span<const PreconditionerEntry<T, B>> all_preconditioners() {
   return table;
 }
 
+template <class T, class B>
+const PreconditionerEntry<T, B>& preconditioner_named(std::string_view name) {
+  return *std::ranges::find(all_preconditioners<T, B>(), name, &PreconditionerEntry<T, B>::name);
+}
+
 std::vector<std::string> preconditioner_names() {
   std::vector<std::string> names;
   for (const auto& entry : all_preconditioners<double, Host>()) names.emplace_back(entry.name);
@@ -122,9 +127,7 @@ Preconditioning<T, B> build_preconditioner(const Method& method,
                                            const PreconditionerInput<T, B>& input) {
   const auto build = [&](std::string_view name) {
     const Stopwatch stopwatch;
-    auto made =
-        std::ranges::find(all_preconditioners<T, B>(), name, &PreconditionerEntry<T, B>::name)
-            ->make(input);
+    auto made = preconditioner_named<T, B>(name).make(input);
     made.seconds = stopwatch.seconds();
     return made;
   };
@@ -150,10 +153,11 @@ double mean_natural_block(const Csr<T>& A) {
 template double mean_natural_block(const Csr<double>&);
 template double mean_natural_block(const Csr<float>&);
 
-#define TANSOLVE_INSTANTIATE(T, B)                                           \
-  template struct PreconditionerInput<T, B>;                                 \
-  template std::span<const PreconditionerEntry<T, B>> all_preconditioners(); \
-  template Preconditioning<T, B> build_preconditioner(const Method&,         \
+#define TANSOLVE_INSTANTIATE(T, B)                                                  \
+  template struct PreconditionerInput<T, B>;                                        \
+  template std::span<const PreconditionerEntry<T, B>> all_preconditioners();        \
+  template const PreconditionerEntry<T, B>& preconditioner_named(std::string_view); \
+  template Preconditioning<T, B> build_preconditioner(const Method&,                \
                                                       const PreconditionerInput<T, B>&);
 TANSOLVE_FOR_EACH_BACKEND(TANSOLVE_INSTANTIATE)
 #undef TANSOLVE_INSTANTIATE

@@ -46,13 +46,17 @@ template <class T, class B>
 struct PreconditionerEntry {
   std::string_view name;
   Kind takes;
-  std::string_view about;  ///< one sentence
+  std::string_view about;  ///< what it is, for people
   Preconditioning<T, B> (*make)(const PreconditionerInput<T, B>& input);
 };
 
 /// The table, whose first line is "none".
 template <class T, class B>
 std::span<const PreconditionerEntry<T, B>> all_preconditioners();
+
+/// The line of that name, which there is.
+template <class T, class B>
+const PreconditionerEntry<T, B>& preconditioner_named(std::string_view name);
 
 std::vector<std::string> preconditioner_names();
 

@@ -180,8 +180,9 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
   const Method method =
       choose_method(traits, options.solver, options.preconditioner, options.tuning);
   const auto& solver = solver_named<T, B>(method.solver);
-  console.say("solver    {}: {}\nprecond   {}: {}\n", solver.name, method.solver_reason,
-              method.preconditioner, method.preconditioner_reason);
+  console.say("solver    {}: {}\nprecond   {}, {}: {}\n", solver.name, method.solver_reason,
+              method.preconditioner, preconditioner_named<T, B>(method.preconditioner).about,
+              method.preconditioner_reason);
 
   auto b = right_hand_side(options.rhs, options.input.seed, look.rhs, *A);
   auto x = initial_guess<T>(options.x0, A->cols());

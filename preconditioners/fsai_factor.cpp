@@ -230,8 +230,8 @@ Csr<T> fsai_factor(const Csr<T>& A, const FsaiPattern& pattern, int threads) {
   }
   if (refused > 0)
     throw Error(ErrorCode::bad_input,
-                fmt::format("fsai: the matrix is not positive definite, as {} of {} rows show, the "
-                            "first of which is {} (counting from 1)",
+                fmt::format("fsai: {} of {} rows have a principal submatrix that is not positive "
+                            "definite or not finite, the first is row {} (counting from 1)",
                             refused, A.rows(), first_refused + 1));
   return Csr<T>(A.rows(), A.cols(), std::move(offsets), std::move(columns), std::move(values));
 }

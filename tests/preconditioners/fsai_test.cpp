@@ -174,8 +174,11 @@ TEST_CASE("fsai refuses what is not positive definite, with count and first row"
       std::vector<Triplet<double>>{
           {0, 0, 1.0}, {0, 1, 2.0}, {1, 0, 2.0}, {1, 1, 1.0}, {2, 2, 1.0}});
   CHECK(refused(indefinite) ==
-        "fsai: the matrix is not positive definite, as 1 of 3 rows show, the first of which is 2 "
-        "(counting from 1)");
+        "fsai: 1 of 3 rows have a principal submatrix that is not positive definite or not finite, "
+        "the first is row 2 (counting from 1)");
+  const auto not_finite = Csr<double>::from_triplets(
+      2, 2, std::vector<Triplet<double>>{{0, 0, 1.0}, {1, 0, std::nan("")}, {1, 1, 1.0}});
+  CHECK(refused(not_finite).find("fsai: 1 of 2 rows") == 0);
   const auto invalid = ErrorCode::invalid_argument;
   const auto one = diagonal_matrix<double>({1});
   CHECK(refused(one, {.power = 3}, invalid) == "fsai: power is 3, it must be 0, 1 or 2");
