@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tansolve eigs: A v = lambda v.
+// tansolve eigs: A v = lambda v, and A v = lambda B v.
 #include "commands.hpp"
 #include "finite.hpp"
 #include "interrupt.hpp"
+#include "mass.hpp"
 #include "operators.hpp"
 #include "output.hpp"
 #include "prepare.hpp"
-#include "system.hpp"
 
 #include <tansolve/codec/error.hpp>
 #include <tansolve/codec/matrix_market.hpp>
+#include <tansolve/kernels/csr_operator.hpp>
+#if TANSOLVE_HAS_CUDA
+#include <tansolve/kernels/cuda/csr_operator.hpp>
+#endif
+#include <tansolve/preconditioners/jacobi.hpp>
 #include <tansolve/solvers/lanczos.hpp>
+#include <tansolve/solvers/lobpcg.hpp>
+#include <tansolve/solvers/mass_scaled.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -29,6 +36,9 @@ struct EigsCommandOptions {
   bool json = false;
   bool verbose = false;
   bool verify = true;
+  std::string solver = "auto";
+  bool jacobi = false;
+  std::string mass;
   std::int64_t nev = 6;
   Which which = Which::smallest;
   LanczosSpace space;
@@ -86,21 +96,6 @@ std::optional<bool> look_at_symmetry(const Source<T>& source) {
       source.matrix);
 }
 
-/// ||A v - lambda v|| for each pair, apart from the solver.
-template <class T>
-std::vector<double> verified_residuals(const Prepared<T>& matrix, const EigenReport& report,
-                                       const std::vector<T>& vectors) {
-  std::vector<double> residuals;
-  const std::int64_t n = matrix.rows();
-  for (std::size_t i = 0; i < report.pairs.size(); ++i) {
-    const std::vector<T> v(vectors.begin() + i * n, vectors.begin() + (i + 1) * n);
-    std::vector<T> b(v);
-    for (T& element : b) element *= static_cast<T>(report.pairs[i].value);
-    residuals.push_back(verified_residual(matrix, b, v));
-  }
-  return residuals;
-}
-
 Json eigs_json(const EigenReport& report, const std::vector<double>& verified) {
   std::vector<double> values, residuals;
   std::vector<bool> converged;
@@ -109,7 +104,10 @@ Json eigs_json(const EigenReport& report, const std::vector<double>& verified) {
     residuals.push_back(pair.residual);
     converged.push_back(pair.converged);
   }
+  const auto or_none = [](const std::string& text) { return text.empty() ? "none" : text; };
   return {{"solver", report.solver},
+          {"preconditioner", or_none(report.preconditioner_name)},
+          {"mass", or_none(report.mass_name)},
           {"status", name(report.status)},
           {"status_text", text(report.status)},
           {"detail", report.detail},
@@ -129,6 +127,66 @@ Json eigs_json(const EigenReport& report, const std::vector<double>& verified) {
           {"workspace_bytes", report.workspace_bytes}};
 }
 
+void require_room(std::int64_t nev, std::int64_t n) {
+  if (nev < 1 || nev > n)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--nev {}: there are {} eigenvalues", nev, n));
+}
+
+/// Lanczos; with a diagonal mass on the operator that it scales.
+template <class T, class B>
+EigenReport run_lanczos(const Console& console, const EigsCommandOptions& options,
+                        const EigenOptions<T>& finding, const LinearOperator<T, B>& A,
+                        const Mass<T>& mass, Span<T, B> vectors) {
+  LanczosWorkspace<T, B> work(A.context(), A.rows(), options.nev, options.space);
+  console.say("solver    lanczos: {}\n",
+              work.dense() ? "the basis would be all of the space, so it is solved densely"
+                           : fmt::format("{} vectors, {} of memory", work.ncv(),
+                                         bytes_text(static_cast<double>(work.bytes()))));
+  if (!mass.matrix) return lanczos(A, vectors, finding, options.verify, work);
+  Vector<T, B> diagonal(A.context(), A.rows());
+  copy_from_host(A.context(), mass.diagonal, diagonal.span());
+  const MassScaled<T, B> scaled(A, diagonal);
+  EigenReport report = lanczos(scaled, vectors, finding, options.verify, work);
+  scaled.recover(vectors);
+  report.mass_name = options.mass;
+  return report;
+}
+
+template <class T, class B>
+EigenReport run_lobpcg(const Console& console, const EigsCommandOptions& options,
+                       const EigenOptions<T>& finding, const LinearOperator<T, B>& A,
+                       const Mass<T>& mass, Span<T, B> vectors) {
+  std::optional<Jacobi<T, B>> jacobi;
+  if (options.jacobi) jacobi.emplace(A.context(), A);
+  std::optional<CsrOperator<T, B>> B_operator;
+  if (mass.matrix) B_operator.emplace(A.context(), *mass.matrix);
+  LobpcgWorkspace<T, B> work(A.context(), A.rows(), options.nev);
+  console.say("solver    lobpcg: {} vectors at once, {} of memory\n", work.block(),
+              bytes_text(static_cast<double>(work.bytes())));
+  return lobpcg(
+      A, vectors, finding,
+      {.preconditioner = jacobi ? &*jacobi : nullptr, .mass = B_operator ? &*B_operator : nullptr},
+      work);
+}
+
+/// auto: lanczos where it can.
+template <class T>
+bool takes_lobpcg(const EigsCommandOptions& options, const Mass<T>& mass) {
+  const bool general_mass = mass.matrix && mass.diagonal.empty();
+  const bool by_lobpcg =
+      options.solver == "lobpcg" || (options.solver == "auto" && (general_mass || options.jacobi));
+  if (!by_lobpcg && general_mass)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--b {}: is not diagonal, which --solver lanczos needs; lobpcg takes "
+                            "it",
+                            options.mass));
+  if (!by_lobpcg && options.jacobi)
+    throw Error(ErrorCode::invalid_argument,
+                "--precond jacobi: lanczos takes no preconditioner; --solver lobpcg does");
+  return by_lobpcg;
+}
+
 template <class T, class B>
 ExitCode find_on(Context<B>& context, const std::string& device, const EigsCommandOptions& options,
                  const Output& output, const Prepared<T>& matrix, std::optional<bool> symmetric) {
@@ -136,13 +194,10 @@ ExitCode find_on(Context<B>& context, const std::string& device, const EigsComma
   const auto A = make_operator(context, matrix, options.device.deterministic);
   say_matrix(console, matrix.name, matrix, symmetric ? "symmetric" : "symmetry unknown");
   say_plan_and_storage(console, matrix);
+  const auto mass = read_mass<T>(options.mass, options.input, A->rows());
   auto finding = eigen_options<T>(options);
   finding.probe_symmetry = !symmetric;
-  LanczosWorkspace<T, B> work(context, A->rows(), options.nev, options.space);
-  console.say("solver    lanczos: {}\n",
-              work.dense() ? "the matrix is so small that it is solved densely"
-                           : fmt::format("{} vectors, {} of memory", work.ncv(),
-                                         bytes_text(static_cast<double>(work.bytes()))));
+  require_room(options.nev, A->rows());
 
   Vector<T, B> device_vectors(context, A->rows() * options.nev);
   EigenReport report;
@@ -150,11 +205,12 @@ ExitCode find_on(Context<B>& context, const std::string& device, const EigsComma
   {
     StatusLine line;
     finding.monitor = make_eigen_monitor(options.verbose, interrupt, line);
-    report = lanczos(*A, device_vectors.span(), finding, options.verify, work);
+    const auto run = takes_lobpcg(options, mass) ? run_lobpcg<T, B> : run_lanczos<T, B>;
+    report = run(console, options, finding, *A, mass, device_vectors);
   }
   std::vector<T> vectors(device_vectors.size());
   copy_to_host<T>(context, device_vectors, vectors);
-  const auto verified = verified_residuals(matrix, report, vectors);
+  const auto verified = verified_residuals(matrix, mass, report, vectors);
   std::ostringstream printed;
   printed << report;
   console.say("{}  largest residual recomputed apart from the solver: {:.3e}\n", printed.str(),
@@ -206,6 +262,18 @@ void add_eigensolver_options(CLI::App& parser, EigsCommandOptions& options) {
   add_choice<Which>(parser, "--which", all_ends, options.which,
                     "The end of the spectrum: algebraically smallest, the default, or largest, or "
                     "the largest in magnitude");
+  add_choice<std::string>(parser, "--solver",
+                          {{"auto", "auto"}, {"lanczos", "lanczos"}, {"lobpcg", "lobpcg"}},
+                          options.solver,
+                          "auto, the default: lanczos, but lobpcg for --precond and for a --b that "
+                          "is not diagonal");
+  add_choice<bool>(parser, "--precond", {{"none", false}, {"jacobi", true}}, options.jacobi,
+                   "Of lobpcg; none by default");
+  parser
+      .add_option("--b", options.mass,
+                  "B of A v = lambda B v, symmetric positive definite: a "
+                  "file as MATRIX; none: the identity")
+      ->type_name("FILE");
   parser
       .add_option("--tol", options.tolerance,
                   "Converged: ||A v - lambda v|| <= tol times the largest Ritz value's magnitude; "
