@@ -11,9 +11,6 @@
 #include <tansolve/codec/error.hpp>
 #include <tansolve/codec/matrix_market.hpp>
 #include <tansolve/kernels/csr_operator.hpp>
-#if TANSOLVE_HAS_CUDA
-#include <tansolve/kernels/cuda/csr_operator.hpp>
-#endif
 #include <tansolve/preconditioners/jacobi.hpp>
 #include <tansolve/solvers/lanczos.hpp>
 #include <tansolve/solvers/lobpcg.hpp>
@@ -290,6 +287,13 @@ void add_eigensolver_options(CLI::App& parser, EigsCommandOptions& options) {
                   "Vectors that the space grows from; finds eigenvalues so many fold at once")
       ->check(count)
       ->type_name("P")
+      ->capture_default_str();
+  parser
+      .add_option("--filter", options.space.degree,
+                  "Highest degree of the Chebyshev polynomials of A that take over where restarts "
+                  "do not lead on; 1: none")
+      ->check(count)
+      ->type_name("D")
       ->capture_default_str();
   add_choice<BasisStorage>(parser, "--basis-precision",
                            {{"working", BasisStorage::working},

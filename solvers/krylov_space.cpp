@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace tansolve::detail {
 
@@ -22,6 +23,14 @@ KrylovSpace<T, B>::KrylovSpace(const LinearOperator<T, B>& A, const EigenOptions
       block_(work.space_.block),
       stride_(ncv_ + block_) {
   pairs_.reserve(ncv_);
+}
+
+template <class T, class B>
+void KrylovSpace<T, B>::follow(const LinearOperator<T, B>& F, const SpectralMap& p) {
+  A_ = &F;
+  map_ = p;
+  cols_ = locked_;
+  scale_ = 0;
 }
 
 template <class T, class B>
@@ -90,32 +99,39 @@ typename KrylovSpace<T, B>::Column KrylovSpace<T, B>::append(std::int64_t j, con
   return Column::good;
 }
 
-/// What eigenvector i of T couples V q to: to the last block, in `rows`, and in norm also to the
-/// locked.
+/// What eigenvector i of T couples V q to: the locked, then the last block.
 template <class T, class B>
-double KrylovSpace<T, B>::coupling(std::int64_t i, double* rows) const {
+void KrylovSpace<T, B>::coupling(std::int64_t i, double* rows) const {
   const double* q = work_->eigen_.vector(i);
-  double norm = 0;
-  const auto product = [&](std::int64_t row) {
-    double sum = 0;
+  for (std::int64_t r = 0; r < locked_ + block_; ++r) {
+    const std::int64_t row = r < locked_ ? r : cols_ + r - locked_;
+    rows[r] = 0;
     for (std::int64_t j = locked_; j < cols_; ++j)
-      sum += work_->matrix_[j * stride_ + row] * q[j - locked_];
-    norm = std::hypot(norm, sum);
-    return sum;
-  };
-  for (std::int64_t l = 0; l < locked_; ++l) rows[l] = product(l);
-  for (std::int64_t b = 0; b < block_; ++b) rows[locked_ + b] = product(cols_ + b);
-  return norm;
+      rows[r] += work_->matrix_[j * stride_ + row] * q[j - locked_];
+  }
+}
+
+template <class T, class B>
+RitzPair KrylovSpace<T, B>::active_pair(std::int64_t i) {
+  const double image = work_->eigen_.value(i);
+  double residual = std::numeric_limits<double>::infinity();
+  if (map_.identity()) {
+    double* rows = work_->kept_.data();
+    coupling(i, rows);
+    residual = 0;
+    for (std::int64_t r = 0; r < locked_ + block_; ++r) residual = std::hypot(residual, rows[r]);
+  }
+  return {map_.preimage(image), residual, image, i, false};
 }
 
 template <class T, class B>
 void KrylovSpace<T, B>::project(double margin) {
   pairs_.clear();
-  for (std::int64_t l = 0; l < locked_; ++l) pairs_.push_back({values_[l], residuals_[l], l, true});
+  for (std::int64_t l = 0; l < locked_; ++l)
+    pairs_.push_back({found_[l].value, found_[l].residual, 0, l, true});
   const std::int64_t active = cols_ - locked_;
   if (active > 0) work_->eigen_.solve(active, &t(locked_, locked_), stride_);
-  for (std::int64_t i = 0; i < active; ++i)
-    pairs_.push_back({work_->eigen_.value(i), coupling(i, work_->kept_.data()), i, false});
+  for (std::int64_t i = active - 1; i >= 0; --i) pairs_.push_back(active_pair(i));
   for (const RitzPair& pair : pairs_) norm_ = std::max(norm_, std::abs(pair.value));
   const auto key = [&](const RitzPair& pair) {
     return sort_key(which_, pair.value) + (pair.locked ? 0 : margin);
@@ -147,7 +163,7 @@ void KrylovSpace<T, B>::restart(std::int64_t keep) {
     std::copy_backward(column + locked_, column + locked_ + block_,
                        column + locked_ + keep + block_);
     std::fill_n(column + locked_, keep, 0.0);
-    column[locked_ + k] = pair.value;
+    column[locked_ + k] = pair.image;
     ++k;
   }
   for (std::int64_t b = 0; b < block_; ++b) Q[(keep + b) * m + active + b] = 1;
@@ -158,14 +174,12 @@ void KrylovSpace<T, B>::restart(std::int64_t keep) {
 }
 
 template <class T, class B>
-void KrylovSpace<T, B>::lock(std::span<const double> residuals) {
-  const auto count = std::ssize(residuals);
+void KrylovSpace<T, B>::lock(std::span<const EigenPair> measured) {
+  const auto count = std::ssize(measured);
   T* Q = work_->seen_.data();
   std::fill_n(Q, cols_ * count, T(0));
-  std::vector<double> values;
   for (std::int64_t k = 0; k < count; ++k) {
     const RitzPair& pair = pairs_[k];
-    values.push_back(pair.value);
     if (pair.locked) {
       Q[k * cols_ + pair.index] = 1;
       continue;
@@ -176,8 +190,7 @@ void KrylovSpace<T, B>::lock(std::span<const double> residuals) {
   }
   upload(cols_ * count);
   work_->V_.rotate(0, cols_, work_->Q_.span().subspan(0, cols_ * count));
-  values_ = std::move(values);
-  residuals_.assign(residuals.begin(), residuals.end());
+  found_.assign(measured.begin(), measured.end());
   cols_ = locked_ = count;
 }
 

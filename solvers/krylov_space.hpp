@@ -3,7 +3,9 @@
 #pragma once
 
 #include <tansolve/kernels/linear_operator.hpp>
+#include <tansolve/solvers/chebyshev_filter.hpp>
 #include <tansolve/solvers/eigen_options.hpp>
+#include <tansolve/solvers/eigen_report.hpp>
 #include <tansolve/solvers/lanczos.hpp>
 
 #include <cstdint>
@@ -27,7 +29,9 @@ constexpr std::int64_t krylov_column(std::int64_t ncv, std::int64_t block) {
 
 /// An approximate eigenpair within the space: its value, and its residual as the space knows it.
 struct RitzPair {
-  double value, residual;
+  double value;        ///< of A, also where the space is one of p(A)
+  double residual;     ///< of A as the space knows it: of p(A), not until it is measured
+  double image;        ///< p(value)
   std::int64_t index;  ///< among the locked vectors, or the eigenvectors of T
   bool locked;
 };
@@ -49,6 +53,9 @@ class KrylovSpace {
   std::int64_t locked() const { return locked_; }  ///< l
   double norm() const { return norm_; }            ///< the largest magnitude of a Ritz value so far
 
+  /// From now on a space of F = p(A), beside the locked.
+  void follow(const LinearOperator<T, B>& F, const SpectralMap& p);
+
   /// The last block anew: random vectors, behind those that are locked.
   void begin();
 
@@ -60,13 +67,18 @@ class KrylovSpace {
   /// ones are the better ones.
   void project(double margin);
   const std::vector<RitzPair>& pairs() const { return pairs_; }
+  /// The value and the residual as they were measured.
+  void set(std::int64_t i, const EigenPair& measured) {
+    pairs_[i].value = measured.value;
+    pairs_[i].residual = measured.residual;
+  }
 
   /// Keeps, beside the locked, the best `keep` others and the last block. Passes: those of a
   /// rotation.
   void restart(std::int64_t keep);
 
-  /// Keeps the best `count` pairs, locked with the residuals that are given.
-  void lock(std::span<const double> residuals);
+  /// Keeps the best pairs, locked with the values and residuals that were measured.
+  void lock(std::span<const EigenPair> measured);
 
   /// A vector that is free between calls of grow.
   Span<T, B> spare() { return recent(block_); }
@@ -84,7 +96,8 @@ class KrylovSpace {
   enum class Column { good, invariant, not_finite };
   Column append(std::int64_t j, const T* column);
   void place_random(std::int64_t i, Span<T, B> w);
-  double coupling(std::int64_t i, double* rows) const;
+  void coupling(std::int64_t i, double* rows) const;
+  RitzPair active_pair(std::int64_t i);
   void upload(std::int64_t count);
 
   const LinearOperator<T, B>* A_;
@@ -93,9 +106,10 @@ class KrylovSpace {
   std::uint64_t seed_;
   std::int64_t ncv_, block_, stride_;
   std::int64_t cols_ = 0, locked_ = 0;
-  std::int64_t head_ = 0;                   // where v_cols lies among the recent vectors
-  double norm_ = 0, scale_ = 0;             // scale: the largest norm of a column of T
-  std::vector<double> values_, residuals_;  // of the locked
+  std::int64_t head_ = 0;        // where v_cols lies among the recent vectors
+  double norm_ = 0, scale_ = 0;  // scale: the largest norm of a column of T
+  SpectralMap map_;
+  std::vector<EigenPair> found_;  // the locked
   std::vector<RitzPair> pairs_;
 };
 

@@ -20,9 +20,11 @@ namespace tansolve {
 namespace {
 
 using detail::Breakdown;
+using detail::ChebyshevFilter;
 using detail::EigenProgress;
 using detail::KrylovSpace;
 using detail::RitzPair;
+using detail::SpectralMap;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
@@ -70,15 +72,29 @@ std::vector<EigenPair> measure_pairs(const LinearOperator<T, B>& A, KrylovSpace<
   return measured;
 }
 
+/// In a space of p(A): the values and residuals of A for the wanted pairs and the best of the
+/// others.
+template <class T, class B>
+void measure_candidates(const LinearOperator<T, B>& A, KrylovSpace<T, B>& space,
+                        LanczosWorkspace<T, B>& work) {
+  const Span<T, B> x = work.spare(1);
+  for (std::int64_t i = 0, others = 0; i < std::ssize(space.pairs()) && others < 1; ++i) {
+    const RitzPair& pair = space.pairs()[i];
+    if (pair.locked) continue;
+    others += i >= work.nev();
+    space.form(pair, x);
+    space.set(i, detail::measure<T, B>(A, x, space.spare(), work.scalar(0)));
+  }
+}
+
 /// Locks the first nev pairs. False, and nothing is changed: a true residual exceeds `threshold`.
 template <class T, class B>
 bool lock_wanted(const LinearOperator<T, B>& A, KrylovSpace<T, B>& space, double threshold,
                  LanczosWorkspace<T, B>& work) {
-  std::vector<double> residuals;
-  for (const EigenPair& pair : measure_pairs<T, B>(A, space, work, {}))
-    residuals.push_back(pair.residual);
-  if (!std::ranges::all_of(residuals, [=](double r) { return r <= threshold; })) return false;
-  space.lock(residuals);
+  const auto measured = measure_pairs<T, B>(A, space, work, {});
+  const auto meets = [=](const EigenPair& pair) { return pair.residual <= threshold; };
+  if (!std::ranges::all_of(measured, meets)) return false;
+  space.lock(measured);
   return true;
 }
 
@@ -86,6 +102,53 @@ bool lock_wanted(const LinearOperator<T, B>& A, KrylovSpace<T, B>& space, double
 /// together with their neighbours, and room for a polynomial of some degree.
 std::int64_t kept_columns(std::int64_t active, std::int64_t wanted, std::int64_t block) {
   return std::min(std::max(active / 2, wanted + (active - wanted) / 3), active - block);
+}
+
+/// The polynomial whose space is searched, at first A itself.
+template <class T, class B>
+struct Filtering {
+  ChebyshevFilter<T, B> F;
+  SpectralMap p = {};
+  double far = nan;  ///< beyond the spectrum's other end, as far as is known
+
+  void use(const SpectralMap& map, KrylovSpace<T, B>& space) {
+    F.set(p = map);
+    space.follow(F, p);
+    space.begin();
+  }
+};
+
+template <class T, class B>
+std::int64_t steps_left(const EigenProgress<T, B>& progress, const SpectralMap& p) {
+  return std::max<std::int64_t>(1, progress.products_left() / p.degree);
+}
+
+/// Restarts that A itself is given: before, its own space may well be the quickest.
+constexpr std::int64_t patience = 10;
+
+/// Begins a new space where a sharper polynomial would serve better, or one that knows the other
+/// end of the spectrum better: a value measured there had looked like one that is wanted.
+template <class T, class B>
+bool sharpen(KrylovSpace<T, B>& space, const Wanted& wanted, std::int64_t nev, std::int64_t most,
+             bool patient, Filtering<T, B>& filtering) {
+  const auto& pairs = space.pairs();
+  if (std::ssize(pairs) < nev + 2) return false;
+  const double near = pairs[0].value, range = pairs.back().value - near;
+  if (std::isnan(filtering.far))
+    filtering.far = pairs.back().value + std::copysign(pairs.back().residual, range) + range / 100;
+  SpectralMap map = filtering.p;
+  const auto strayed = [&](const RitzPair& pair) {
+    return !map.identity() && !pair.locked && (pair.value - map.centre()) / map.half_width() < -1;
+  };
+  if (const auto stray = std::ranges::find_if(pairs, strayed); stray != pairs.end()) {
+    map.far = filtering.far = stray->value + (map.far - map.cut) / 10;
+    filtering.use(map, space);
+    return true;
+  }
+  if (patient || space.locked() > 0 || 2 * wanted.converged >= nev) return false;
+  const auto next = map.sharper(near, pairs[nev].value, filtering.far, most);
+  if (next) filtering.use(*next, space);
+  return next.has_value();
 }
 
 // Invariant: KrylovSpace's. Holds ncv + p vectors of the basis and p + 2 of working precision. From
@@ -100,6 +163,8 @@ EigenReport iterate(const LinearOperator<T, B>& A, Span<T, B> vectors,
   const double share =
       options.tolerance / std::sqrt(verify ? 2 * static_cast<double>(options.nev) : 1);
   KrylovSpace<T, B> space(A, options, work);
+  Filtering<T, B> filtering{{A, work.filter(0), work.filter(1)}};
+  const std::int64_t degree = options.which == Which::magnitude ? 1 : work.degree();
   std::optional<Breakdown> breakdown;
   bool complete = false;
   int failures = 0;  // of true residuals to follow those in the space
@@ -107,12 +172,13 @@ EigenReport iterate(const LinearOperator<T, B>& A, Span<T, B> vectors,
   while (!(complete || breakdown || progress.exhausted() || progress.cancelled())) {
     bool finite = true;
     while (finite && space.cols() < work.ncv() && !progress.exhausted())
-      finite = space.grow(std::min(work.ncv(), space.cols() + progress.products_left()));
+      finite = space.grow(std::min(work.ncv(), space.cols() + steps_left(progress, filtering.p)));
     if (!finite) {
       breakdown = {Status::not_finite, "a product with A"};
       break;
     }
     space.project(options.tolerance * space.norm());
+    if (!filtering.p.identity()) measure_candidates(A, space, work);
     // Estimates below rounding are as good as any: true residuals decide, or never will.
     const double threshold =
         std::max(share, static_cast<double>(std::numeric_limits<T>::epsilon())) * space.norm();
@@ -120,6 +186,8 @@ EigenReport iterate(const LinearOperator<T, B>& A, Span<T, B> vectors,
     const bool searching = space.locked() > 0;
     progress.record(
         {progress.products(), progress.restarts(), wanted.converged, wanted.residual, searching});
+    const bool patient = filtering.p.identity() && progress.restarts() < patience;
+    if (sharpen(space, wanted, options.nev, degree, patient, filtering)) continue;
     const bool ended = wanted.complete && (!searching || wanted.settled);
     if (ended && searching && wanted.news == 0) {
       complete = true;

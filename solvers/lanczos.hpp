@@ -27,6 +27,11 @@ struct LanczosSpace {
   /// Stored below working precision the basis takes less memory and time, and the tolerance must
   /// not be below least_tolerance.
   BasisStorage storage = BasisStorage::working;
+  /// Where restarts do not lead on soon, the space becomes one of a Chebyshev polynomial of A of up
+  /// to this degree, which makes the wanted end of the spectrum stand out: many products for each
+  /// vector of the basis, far fewer restarts. 1: never, which saves two vectors. Not used for
+  /// Which::magnitude and below working precision.
+  std::int64_t degree = 1000;
 };
 
 /// What rounding the vectors of such a basis leaves of residuals, relative to ||A||; 0 for working
@@ -63,6 +68,11 @@ class LanczosWorkspace {
   /// Before a solve vectors -1, 0 and 1, during one vector 1; and two scalars.
   Span<T, B> spare(std::int64_t i) { return vectors_.vector(space_.block + i); }
   Scalar<T, B>& scalar(std::int64_t i) { return vectors_.scalar(i); }
+  std::int64_t degree() const { return space_.degree; }
+  /// Two vectors for a polynomial of A, where its degree may be above 1.
+  Span<T, B> filter(std::int64_t i) {
+    return space_.degree > 1 ? vectors_.vector(space_.block + 2 + i) : Span<T, B>();
+  }
 
   detail::SymmetricEigen& eigen() { return eigen_; }
   std::vector<double>& matrix() { return matrix_; }

@@ -23,6 +23,8 @@ constexpr std::int64_t most_vectors = Basis<double, Host>::most_rotated;
 LanczosSpace resolved(std::int64_t n, std::int64_t nev, LanczosSpace space) {
   require(nev >= 1 && nev <= n, fmt::format("nev is {}, it must be from 1 to n = {}", nev, n));
   require(space.block >= 1, fmt::format("block is {}, it must be positive", space.block));
+  require(space.degree >= 1, fmt::format("degree is {}, it must be positive", space.degree));
+  if (space.storage != BasisStorage::working) space.degree = 1;
   const std::int64_t least = nev + 2 * space.block;
   if (space.ncv == 0) space.ncv = nev + std::max({nev, std::int64_t{30}, 2 * space.block});
   if (space.ncv + space.block >= n) {  // all of R^n: dense
@@ -46,7 +48,7 @@ std::int64_t basis_count(std::int64_t n, const LanczosSpace& space) {
 }
 
 WorkspaceShape shape(std::int64_t n, const LanczosSpace& space) {
-  return {.size = n, .vectors = space.block + 2, .scalars = 2};
+  return {.size = n, .vectors = space.block + (space.degree > 1 ? 4 : 2), .scalars = 2};
 }
 
 template <class B>

@@ -102,6 +102,7 @@ TEST_CASE("lanczos refuses what cannot be meant") {
   refused({.nev = 0}, {}, "nev is 0, it must be from 1 to n = 100");
   refused({.nev = 101}, {}, "nev is 101, it must be from 1 to n = 100");
   refused({.nev = 4}, {.block = 0}, "block is 0");
+  refused({.nev = 4}, {.degree = 0}, "degree is 0");
   refused({.nev = 4}, {.ncv = 5}, "ncv is 5, it must be at least nev + 2 block = 6");
   refused({.nev = 4, .tolerance = -1}, {}, "tolerance is -1");
   refused({.nev = 4, .max_products = -1}, {}, "max_products is -1");
