@@ -38,7 +38,7 @@ struct EigenReport {
   /// pair. It is evidence with probability 1 in exact arithmetic, not a proof: that is for inertia.
   bool verified = false;
 
-  std::int64_t iterations = 0;  ///< restarts of Lanczos methods
+  std::int64_t iterations = 0;  ///< of Lanczos: restarts
   std::int64_t searches = 0;    ///< from fresh vectors, after all pairs had converged
   std::int64_t operator_applications = 0;
   std::int64_t preconditioner_applications = 0;

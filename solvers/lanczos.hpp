@@ -84,7 +84,7 @@ class LanczosWorkspace {
   bool dense_;
   std::int64_t n_, nev_;
   Basis<T, B> V_;            // ncv + block vectors, orthonormal
-  Workspace<T, B> vectors_;  // the last block of V in working precision, its next, one more
+  Workspace<T, B> vectors_;  // V's last block in working precision, its next, 1 or 3 more
   Vector<T, B> columns_;     // of the steps between two looks of the host: h twice, and a norm
   Vector<T, B> Q_;           // how V is rotated
   std::vector<T> seen_;      // columns_ and Q_ on the host
@@ -106,10 +106,10 @@ class LanczosWorkspace {
 /// Numerical outcomes are a status of the report: stagnated (true residuals no longer follow their
 /// estimates: the tolerance is below rounding), not_finite, iteration_limit (max_products),
 /// time_limit, cancelled; the pairs are then the best there are. At the end nev products more
-/// measure the residuals, whatever the limit. On a GPU the host looks every 6 steps: products done
-/// beyond a breakdown are not used, but counted.
+/// measure the residuals, whatever the limit; a polynomial of A is applied to its end, too. On a
+/// GPU the host looks every 6 steps: products done beyond a breakdown are not used, but counted.
 ///
-/// Where n is below ncv + block, A is formed by n products and solved densely on the host; all of
+/// Where n is at most ncv + block, A is formed by n products and solved densely on the host; all of
 /// its eigenvalues are then known, and the report says `verified`.
 ///
 /// Deterministic by options.seed. Throws Error(invalid_argument) for shapes, options out of range,
@@ -117,7 +117,8 @@ class LanczosWorkspace {
 ///
 /// Sources: Wu and Simon, SIAM J. Matrix Anal. Appl. 22 (2000), and Stewart, ibid. 23 (2001), for
 /// thick restarts; Ruhe, Math. Comp. 33 (1979), for the band form of block Lanczos; Kuczynski and
-/// Wozniakowski, SIAM J. Matrix Anal. Appl. 13 (1992), for what random starting vectors promise.
+/// Wozniakowski, SIAM J. Matrix Anal. Appl. 13 (1992), for what random starting vectors promise;
+/// Zhou et al., Phys. Rev. E 74 (2006), for Chebyshev filters that follow the spectrum.
 template <class T, class B>
 EigenReport lanczos(const LinearOperator<T, B>& A, std::type_identity_t<Span<T, B>> vectors,
                     const std::type_identity_t<EigenOptions<T>>& options, bool verify,
