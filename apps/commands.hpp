@@ -19,6 +19,7 @@ struct Command {
 };
 
 Command add_solve(CLI::App& program);
+Command add_eigs(CLI::App& program);
 Command add_encode(CLI::App& program);
 Command add_decode(CLI::App& program);
 Command add_info(CLI::App& program);

@@ -31,13 +31,15 @@ std::string which_commands(const CLI::App& program) {
 }
 
 ExitCode run(int argc, char** argv) {
-  CLI::App program("Solves sparse linear systems on entropy-compressed matrices.", "tansolve");
+  CLI::App program("Solves sparse linear systems and eigenproblems on entropy-compressed matrices.",
+                   "tansolve");
   program.require_subcommand(1);
   program.footer(
       "Exit codes: 0 converged or done, 1 ran but did not converge, 2 usage, 3 a file,\n"
       "4 device or memory, 5 internal error.");
-  const Command commands[] = {add_solve(program), add_encode(program), add_decode(program),
-                              add_info(program),  add_bench(program),  add_gen(program)};
+  const Command commands[] = {add_solve(program),  add_eigs(program), add_encode(program),
+                              add_decode(program), add_info(program), add_bench(program),
+                              add_gen(program)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& help) {

@@ -1,8 +1,9 @@
-# Sourced by apps/demo.sh and tests/run.sh: installs the packages that the build needs and lacks.
+# Sourced by apps/demo.sh and tests/run.sh: installs the packages that the build needs and lacks,
+# and those that are named.
 
 install_packages() {
   local packages=(g++ cmake ninja-build pkg-config libeigen3-dev doctest-dev libcli11-dev
-                  nlohmann-json3-dev libfmt-dev zlib1g-dev libhwy-dev)
+                  nlohmann-json3-dev libfmt-dev zlib1g-dev libhwy-dev "$@")
   local missing=() package
   for package in "${packages[@]}"; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||

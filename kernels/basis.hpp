@@ -45,7 +45,7 @@ class Basis {
   std::int64_t bytes() const { return bytes(*context_, n_, count_, storage_); }
 
   /// v_j = w / norm, rounded to the storage, and w = v_j. A norm that is 0 or not finite makes both
-  /// 0. No element of w may exceed the norm in size. Passes over memory: 3.
+  /// 0. Below working precision no element of w may exceed the norm in size. Passes over memory: 3.
   void store(std::int64_t j, const Scalar<T, B>& norm, Span<T, B> w);
 
   /// h = V_k' w for the k elements of h. Passes: k + 1.

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tansolve eigs: pairs, the document, the file of vectors, and what is refused.
+#include "apps/program.hpp"
+
+#include <tansolve/codec/matrix_market.hpp>
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+
+namespace tansolve::test {
+namespace {
+
+const std::string mtx = "%%MatrixMarket matrix coordinate real ";
+
+/// The eigenvalues 2 - 2 cos(k pi / (n + 1)) of the second difference, and their sums.
+double poisson_eigenvalue(int nx, int i, int ny, int j) {
+  return 4 - 2 * std::cos(i * M_PI / (nx + 1)) - 2 * std::cos(j * M_PI / (ny + 1));
+}
+
+}  // namespace
+
+TEST_CASE("eigs finds the ends of a known spectrum and says so in one document") {
+  const Shell shell;
+  for (const std::string solver : {"lanczos", "lobpcg"}) {
+    const Outcome run = shell.tansolve("eigs gen:poisson5:20x17 --nev 3 --json --solver " + solver);
+    CHECK(run.code == 0);
+    const Json json = run.json();
+    CHECK(json["matrix"]["symmetric"] == true);
+    CHECK(json["device"] == "cpu");
+    const Json& eigs = json["eigs"];
+    CHECK(eigs["solver"] == solver);
+    CHECK(eigs["status"] == "converged");
+    CHECK(eigs["converged"] == 3);
+    CHECK(eigs["verified"] == (solver == "lanczos"));
+    CHECK(eigs["mass"] == "none");
+    const double expected[] = {poisson_eigenvalue(20, 1, 17, 1), poisson_eigenvalue(20, 2, 17, 1),
+                               poisson_eigenvalue(20, 1, 17, 2)};
+    for (int i = 0; i < 3; ++i) {
+      CHECK(std::abs(eigs["eigenvalues"][i].get<double>() - expected[i]) <= 8e-8);
+      CHECK(eigs["residuals"][i].get<double>() <= eigs["threshold"].get<double>());
+      CHECK(std::abs(eigs["verified_residuals"][i].get<double>() -
+                     eigs["residuals"][i].get<double>()) <= 1e-13);
+      CHECK(eigs["pair_converged"][i] == true);
+    }
+    for (const char* field : {"status_text", "norm", "restarts", "searches",
+                              "operator_applications", "seconds", "workspace_bytes"})
+      CHECK(eigs.contains(field));
+  }
+}
+
+TEST_CASE("eigs prints pairs for people, and takes every end and storage") {
+  const Shell shell;
+  shell.folder.write("d.mtx", mtx + "symmetric\n3 3 3\n1 1 1\n2 2 -5\n3 3 2\n");
+  CHECK(contains(shell.tansolve("eigs d.mtx --nev 1").out, "-5.0000000000000000e+00"));
+  CHECK(
+      contains(shell.tansolve("eigs d.mtx --nev 1 --which largest").out, "2.0000000000000000e+00"));
+  CHECK(contains(shell.tansolve("eigs d.mtx --nev 1 --which magnitude").out,
+                 "-5.0000000000000000e+00"));
+  CHECK(shell.tansolve("eigs gen:poisson5:30 --nev 2 --basis-precision f32 --tol 1e-6").code == 0);
+  CHECK(shell.tansolve("eigs gen:poisson5:30 --nev 2 --block 2 --ncv 30 --verify off").code == 0);
+  const Outcome narrow = shell.tansolve("eigs gen:poisson5:30 --nev 2 --basis-precision f32");
+  CHECK(narrow.code == 2);
+  CHECK(contains(narrow.err, "needs a wider storage"));
+}
+
+TEST_CASE("eigs solves A v = lambda B v for diagonal and other B") {
+  const Shell shell;
+  std::string diagonal = mtx + "symmetric\n16 16 16\n", other = mtx + "symmetric\n16 16 17\n";
+  for (int i = 1; i <= 16; ++i)
+    for (std::string* file : {&diagonal, &other}) *file += fmt::format("{} {} 2\n", i, i);
+  other += "2 1 0.001\n";
+  shell.folder.write("diagonal.mtx", diagonal);
+  shell.folder.write("other.mtx", other);
+  const double expected = poisson_eigenvalue(4, 1, 4, 1) / 2;
+  for (const std::string b : {"diagonal.mtx", "other.mtx"}) {
+    const Outcome run = shell.tansolve("eigs gen:poisson5:4 --nev 1 --json --b " + b);
+    CHECK(run.code == 0);
+    const Json eigs = run.json()["eigs"];
+    CHECK(eigs["solver"] == (b == "other.mtx" ? "lobpcg" : "lanczos"));
+    CHECK(eigs["mass"] != "none");
+    CHECK(eigs["eigenvalues"][0].get<double>() == doctest::Approx(expected).epsilon(1e-3));
+  }
+  shell.folder.write("singular.mtx", mtx + "symmetric\n16 16 2\n1 1 1\n3 3 1\n");
+  const Outcome singular = shell.tansolve("eigs gen:poisson5:4 --nev 1 --b singular.mtx");
+  CHECK(singular.code == 2);
+  CHECK(contains(singular.err,
+                 "14 of 16 diagonal elements are not positive and finite, first in row 2"));
+  CHECK(shell.tansolve("eigs gen:poisson5:4 --nev 1 --b other.mtx --solver lanczos").code == 2);
+  CHECK(shell.tansolve("eigs gen:poisson5:5 --nev 1 --b other.mtx").code == 3);
+}
+
+TEST_CASE("eigs writes vectors, column by column") {
+  const Shell shell;
+  CHECK(shell.tansolve("eigs gen:poisson5:12x11 --nev 3 -o v.mtx").code == 0);
+  const Dense v = read_dense(shell.folder / "v.mtx");
+  CHECK(v.rows == 132);
+  REQUIRE(v.cols == 3);
+  for (int j = 0; j < 3; ++j)
+    for (int k = 0; k <= j; ++k) {
+      double sum = 0;
+      for (int i = 0; i < 132; ++i) sum += v.values[j * 132 + i] * v.values[k * 132 + i];
+      CHECK(std::abs(sum - (j == k)) <= 1e-12);
+    }
+}
+
+TEST_CASE("eigs gives the codes of the shell") {
+  const Shell shell;
+  const auto code = [&](const std::string& arguments) {
+    return shell.tansolve("eigs " + arguments).code;
+  };
+  CHECK(code("gen:poisson5:30 --nev 4 --max-products 50") == 1);
+  CHECK(code("gen:poisson5:3 --nev 10") == 2);
+  CHECK(code("gen:poisson5:3 --nev 0") == 2);
+  CHECK(code("gen:convdiff7:4 --nev 2") == 2);
+  CHECK(code("gen:poisson5:9 --nev 2 --solver qr") == 2);
+  CHECK(code("gen:poisson5:9 --nev 2 --precond jacobi --solver lanczos") == 2);
+  CHECK(code("gen:poisson5:9 --nev 2 --precond jacobi") == 0);
+  CHECK(code("nowhere.mtx") == 3);
+  shell.folder.write("wide.mtx", mtx + "general\n2 3 1\n1 1 1\n");
+  CHECK(code("wide.mtx") == 2);
+  shell.folder.write("nan.mtx", mtx + "symmetric\n2 2 1\n1 1 nan\n");
+  CHECK(code("nan.mtx --nev 1") == 2);
+}
+
+}  // namespace tansolve::test

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How lanczos ends, what it refuses, and what it costs.
+#include "solvers/eigen.hpp"
+#include "solvers/krylov.hpp"
+
+#include <sstream>
+
+namespace tansolve::test {
+namespace {
+
+TEST_CASE_TEMPLATE("lanczos says which limit ended it, with the best pairs so far", S,
+                   Setting<double, Host>, Setting<double, Checked>) {
+  auto context = S::context();
+  const auto matrix = poisson<double>(40, 30);
+  const CsrOperator<double, typename S::B> A(context, matrix);
+  const auto limited = find(A, {.nev = 4, .max_products = 100}).report;
+  CHECK(limited.status == Status::iteration_limit);
+  CHECK(limited.operator_applications <= 100 + 2 + 4);  // the probe's before, the measured after
+  CHECK(limited.converged_pairs() < 4);
+  for (const EigenPair& pair : limited.pairs) CHECK(pair.residual < 0.5);
+
+  const auto none = find(A, {.nev = 4, .max_products = 0}).report;
+  CHECK(none.status == Status::iteration_limit);
+  CHECK(std::isnan(none.pairs[0].value));
+
+  const auto few = find(A, {.nev = 4, .max_products = 4, .probe_symmetry = false}).report;
+  CHECK(std::isfinite(few.pairs[3].value));
+  CHECK(few.operator_applications == 8);
+
+  const auto late = find(A, {.nev = 4, .time_limit = 0}).report;
+  CHECK(late.status == Status::time_limit);
+
+  std::int64_t calls = 0;
+  const auto cancelled = find(A, {.nev = 4,
+                                  .monitor =
+                                      [&](const EigenState& state) {
+                                        CHECK(state.restarts == calls);
+                                        return ++calls < 3;
+                                      }})
+                             .report;
+  CHECK(cancelled.status == Status::cancelled);
+  CHECK(calls == 3);
+  CHECK(std::isfinite(cancelled.pairs[3].residual));
+}
+
+TEST_CASE("lanczos that is stopped in its search says that pairs may be missing") {
+  Context<Host> context;
+  const auto matrix = poisson<double>(40, 30);
+  const CsrOperator<double, Host> A(context, matrix);
+  const auto report =
+      find(A, {.nev = 4, .monitor = [](const EigenState& state) { return !state.searching; }})
+          .report;
+  CHECK(report.status == Status::cancelled);
+  CHECK(report.converged_pairs() == 4);
+  CHECK_FALSE(report.verified);
+  CHECK(report.detail.find("may have been missed") != std::string::npos);
+}
+
+TEST_CASE_TEMPLATE("lanczos reports what is not finite", S, Setting<double, Host>,
+                   Setting<double, Checked>) {
+  auto context = S::context();
+  for (const std::int64_t n : {10, 200}) {
+    std::vector<double> d(n, 1.0);
+    d[3] = std::numeric_limits<double>::quiet_NaN();
+    const auto matrix = diagonal_matrix(d);
+    const CsrOperator<double, typename S::B> A(context, matrix);
+    const auto report = find(A, {.nev = 4}).report;
+    CHECK(report.status == Status::not_finite);
+    CHECK(std::isnan(report.pairs[0].value));
+  }
+}
+
+TEST_CASE("lanczos stagnates where the tolerance is below rounding") {
+  Context<Host> context;
+  const auto matrix = random_symmetric<double>(300, 4, 2);
+  const CsrOperator<double, Host> A(context, matrix);
+  for (const double tolerance : {0.0, 1e-18}) {
+    const auto report = find(A, {.nev = 4, .tolerance = tolerance}).report;
+    CHECK(report.status == Status::stagnated);
+    for (const EigenPair& pair : report.pairs) CHECK(pair.residual <= 1e-13 * report.norm);
+  }
+}
+
+TEST_CASE("lanczos warns of an operator that is not symmetric") {
+  Context<Host> context;
+  const auto matrix = convection<double>(20, 10, 0.4);
+  const CsrOperator<double, Host> A(context, matrix);
+  const auto report = find(A, {.nev = 2, .max_products = 2000}).report;
+  REQUIRE(report.warnings.size() == 1);
+  CHECK(report.warnings[0].find("not symmetric") != std::string::npos);
+  CHECK_FALSE(report.converged());
+}
+
+TEST_CASE("lanczos refuses what cannot be meant") {
+  Context<Host> context, elsewhere;
+  const auto matrix = poisson<double>(10, 10);
+  const CsrOperator<double, Host> A(context, matrix);
+  const auto refused = [&](const EigenOptions<double>& options, const LanczosSpace& space,
+                           const char* why) {
+    CHECK_THROWS_WITH_AS(lanczos(A, {}, options, space), doctest::Contains(why), Error);
+  };
+  refused({.nev = 0}, {}, "nev is 0, it must be from 1 to n = 100");
+  refused({.nev = 101}, {}, "nev is 101, it must be from 1 to n = 100");
+  refused({.nev = 4}, {.block = 0}, "block is 0");
+  refused({.nev = 4}, {.degree = 0}, "degree is 0");
+  refused({.nev = 4}, {.ncv = 5}, "ncv is 5, it must be at least nev + 2 block = 6");
+  refused({.nev = 4, .tolerance = -1}, {}, "tolerance is -1");
+  refused({.nev = 4, .max_products = -1}, {}, "max_products is -1");
+  refused({.nev = 4, .time_limit = std::nan("")}, {}, "time_limit is nan");
+
+  Vector<double, Host> vectors(context, 399);
+  CHECK_THROWS_WITH_AS(lanczos(A, vectors, {.nev = 4}), doctest::Contains("room for 399"), Error);
+  const auto wide_matrix =
+      Csr<double>::from_triplets(2, 3, std::vector<Triplet<double>>{{0, 0, 1.0}});
+  const CsrOperator<double, Host> wide(context, wide_matrix);
+  CHECK_THROWS_WITH_AS(lanczos(wide), doctest::Contains("2 x 3, it must be square"), Error);
+  LanczosWorkspace<double, Host> other(context, 100, 5, {}), foreign(elsewhere, 100, 4, {});
+  CHECK_THROWS_WITH_AS(lanczos(A, {}, {.nev = 4}, true, other), doctest::Contains("for 5 pairs"),
+                       Error);
+  CHECK_THROWS_WITH_AS(lanczos(A, {}, {.nev = 4}, true, foreign),
+                       doctest::Contains("another context"), Error);
+  CHECK_THROWS_WITH_AS(
+      (LanczosWorkspace<double, Host>(context, std::int64_t{1} << 40, 4, {.ncv = 77})),
+      doctest::Contains("ncv is 77, lower it"), Error);
+}
+
+// From a restart that kept k columns to the next, with j + p vectors at each step: the product,
+// project (j + p + 1), subtract_project (j + p + 2), subtract (j + p + 2) and store (3).
+TEST_CASE("lanczos allocates nothing after its workspace and passes over memory as it says") {
+  Context<Checked> context;
+  const auto matrix = poisson<double>(40, 30);
+  const std::int64_t n = matrix.rows(), ncv = 30;
+  const CsrOperator<double, Checked> A(context, matrix);
+  for (const std::int64_t block : {1, 2}) {
+    const LanczosSpace space{.ncv = ncv, .block = block};
+    LanczosWorkspace<double, Checked> work(context, n, 4, space);
+    CHECK(work.bytes() == LanczosWorkspace<double, Checked>::bytes(context, n, 4, space));
+    CHECK(work.bytes() >= 8 * n * (ncv + block));
+    std::vector<Counters> at;
+    const auto monitor = [&](const EigenState&) {
+      at.push_back(context.counters());
+      return at.size() < 3;
+    };
+    const std::int64_t before = context.counters().allocations;
+    const EigenReport report =
+        lanczos(A, {}, {.nev = 4, .monitor = monitor, .probe_symmetry = false}, true, work);
+    CHECK(report.status == Status::cancelled);
+    CHECK(report.workspace_bytes == work.bytes());
+    CHECK(context.counters().allocations == before);
+    const std::int64_t k = ncv / 2;
+    std::int64_t passes = ncv + k + 2 * block;
+    for (std::int64_t j = k; j < ncv; ++j) passes += 3 * (j + block) + 8;
+    const std::int64_t product = 2 * n;  // what an operator is taken to pass over
+    CHECK(at[2].products - at[1].products == ncv - k);
+    CHECK(at[2].elements - at[1].elements == passes * n + (ncv - k) * product);
+  }
+}
+
+TEST_CASE("an eigensolver's report prints itself") {
+  Context<Host> context;
+  const auto matrix = diagonal_matrix<double>({3, 1, 2});
+  const CsrOperator<double, Host> A(context, matrix);
+  std::ostringstream out;
+  out << lanczos(A, {}, {.nev = 2});
+  CHECK(out.str().find("converged: 2 of 2 pairs") != std::string::npos);
+  CHECK(out.str().find("1.0000000000000000e+00  +- 0.000e+00") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace tansolve::test
