@@ -6,11 +6,14 @@
 #include <tansolve/kernels/for_each_backend.hpp>
 #include <tansolve/kernels/vector.hpp>
 #include <tansolve/solvers/bicgstab.hpp>
+#include <tansolve/solvers/block_cg.hpp>
 #include <tansolve/solvers/cg.hpp>
 #include <tansolve/solvers/fcg.hpp>
 #include <tansolve/solvers/gmres.hpp>
 #include <tansolve/solvers/idr.hpp>
 #include <tansolve/solvers/look.hpp>
+#include <tansolve/solvers/lsmr.hpp>
+#include <tansolve/solvers/lsqr.hpp>
 #include <tansolve/solvers/minres.hpp>
 
 #include <fmt/format.h>
@@ -27,13 +30,17 @@ std::string_view kind_needed(Kind kind) {
   return kind == Kind::definite ? "a symmetric positive definite matrix" : "a symmetric matrix";
 }
 
-/// As far as symmetry and the diagonal tell.
+/// As far as shape, symmetry and the diagonal tell.
 Kind kind_of(const Traits& traits) {
+  if (!traits.square) return Kind::rectangular;
+  if (!traits.not_finite.empty()) return Kind::general;
   if (!traits.seems_symmetric()) return Kind::general;
   return traits.positive_diagonal ? Kind::definite : Kind::symmetric;
 }
 
 std::string kind_text(const Traits& traits) {
+  if (!traits.not_finite.empty()) return traits.not_finite;
+  if (!traits.square) return "the matrix is not square";
   const std::string matrix =
       traits.symmetric ? "the matrix is " : "a random probe finds the matrix ";
   if (!traits.seems_symmetric()) return matrix + "not symmetric";
@@ -67,14 +74,15 @@ std::string unfit_elements(const std::vector<T>& diagonal, const char* what, con
                      unfit, diagonal.size(), what, first + 1, diagonal[first]);
 }
 
-void choose_solver(const Traits& traits, const std::string& asked, Method& method) {
+void choose_solver(const Traits& traits, const std::string& asked, bool damped, Method& method) {
   const bool automatic = asked == "auto";
-  const Kind kind = traits.not_finite.empty() ? kind_of(traits) : Kind::general;
+  const Kind kind = damped ? Kind::rectangular : kind_of(traits);
   method.solver = automatic ? std::string(solver_for(kind)) : asked;
-  method.solver_reason = automatic ? "" : "asked for; ";
-  method.solver_reason += traits.not_finite.empty() ? kind_text(traits) : traits.not_finite;
+  method.solver_reason = !automatic ? "asked for; " : damped ? "it can damp; " : "";
+  method.solver_reason += kind_text(traits);
   const Kind takes = solver_named<double, Host>(method.solver).takes;
-  if (takes < kind) method.solver_reason += fmt::format("; {} needs {}", asked, kind_needed(takes));
+  if (takes < kind_of(traits))
+    method.solver_reason += fmt::format("; {} needs {}", asked, kind_needed(takes));
 }
 
 KrylovBasis krylov_basis(const Tuning& tuning) {
@@ -83,15 +91,31 @@ KrylovBasis krylov_basis(const Tuning& tuning) {
   return basis;
 }
 
+/// The tolerance of ||A'r|| is that of ||r||.
+template <class T, class B>
+LeastSquares<T> least_squares(const SolveOptions<T, B>& options, const Tuning& tuning) {
+  return {.damping = tuning.damping.value_or(0), .normal_rtol = options.rtol};
+}
+
 }  // namespace
 
 template <class T, class B>
 std::span<const SolverEntry<T, B>> all_solvers() {
   static constexpr SolverEntry<T, B> table[] = {
       {"cg", Kind::definite, false,
-       [](auto& A, auto b, auto x, auto& options, auto&) { return cg(A, b, x, options); }},
+       [](auto& A, auto b, auto x, auto& options, auto&) { return cg(A, b, x, options); },
+       [](auto& A, auto columns, auto b, auto x, auto& options) {
+         return pseudo_block_cg(A, columns, b, x, options);
+       }},
       {"fcg", Kind::definite, false,
        [](auto& A, auto b, auto x, auto& options, auto&) { return fcg(A, b, x, options); }},
+      {"block-cg", Kind::definite, false,
+       [](auto& A, auto b, auto x, auto& options, auto&) {
+         return block_cg(A, 1, b, x, options).columns.front();
+       },
+       [](auto& A, auto columns, auto b, auto x, auto& options) {
+         return block_cg(A, columns, b, x, options);
+       }},
       {"minres", Kind::symmetric, false,
        [](auto& A, auto b, auto x, auto& options, auto&) { return minres(A, b, x, options); }},
       {"gmres", Kind::general, true,
@@ -103,9 +127,19 @@ std::span<const SolverEntry<T, B>> all_solvers() {
          return fgmres(A, b, x, options, krylov_basis(tuning));
        }},
       {"bicgstab", Kind::general, false,
-       [](auto& A, auto b, auto x, auto& options, auto&) { return bicgstab(A, b, x, options); }},
+       [](auto& A, auto b, auto x, auto& options, auto&) { return bicgstab(A, b, x, options); },
+       [](auto& A, auto columns, auto b, auto x, auto& options) {
+         return pseudo_block_bicgstab(A, columns, b, x, options);
+       }},
       {"idr", Kind::general, false,
-       [](auto& A, auto b, auto x, auto& options, auto&) { return idr(A, b, x, options); }}};
+       [](auto& A, auto b, auto x, auto& options, auto&) { return idr(A, b, x, options); }},
+      {"lsmr", Kind::rectangular, false,
+       [](auto& A, auto b, auto x, auto& options, auto& tuning) {
+         return lsmr(A, b, x, options, least_squares(options, tuning));
+       }},
+      {"lsqr", Kind::rectangular, false, [](auto& A, auto b, auto x, auto& options, auto& tuning) {
+         return lsqr(A, b, x, options, least_squares(options, tuning));
+       }}};
   return table;
 }
 
@@ -123,6 +157,11 @@ std::vector<std::string> solver_names() {
 template <class T, class B>
 Traits look_at(const std::string& name, const LinearOperator<T, B>& A,
                std::optional<bool> symmetric, std::string not_finite) {
+  Traits traits;
+  traits.symmetric = symmetric;
+  traits.not_finite = std::move(not_finite);
+  traits.square = A.rows() == A.cols();
+  if (!traits.square) return traits;
   Context<B>& context = A.context();
   const std::int64_t n = A.rows();
   Vector<T, B> u(context, n);
@@ -130,7 +169,6 @@ Traits look_at(const std::string& name, const LinearOperator<T, B>& A,
   std::vector<T> d(n);
   copy_to_host<T>(context, u, d);
   const auto invertible = [](T value) { return std::isfinite(value) && std::isfinite(1 / value); };
-  Traits traits;
   traits.positive_diagonal = std::ranges::all_of(d, [](T value) { return value > 0; });
   traits.negative_diagonal = std::ranges::all_of(d, [](T value) { return value < 0; });
   traits.constant_diagonal = std::ranges::all_of(d, [&](T value) { return value == d.front(); });
@@ -138,8 +176,6 @@ Traits look_at(const std::string& name, const LinearOperator<T, B>& A,
                                          [&](T value) { return value > 0 && invertible(value); });
   traits.singular_diagonal =
       unfit_elements(d, "zero, absent or without a finite inverse", invertible);
-  traits.symmetric = symmetric;
-  traits.not_finite = std::move(not_finite);
   if (!symmetric && traits.not_finite.empty()) {
     Vector<T, B> v(context, n), w(context, n);
     Scalar<T, B> product(context), norm(context);
@@ -153,11 +189,21 @@ Traits look_at(const std::string& name, const LinearOperator<T, B>& A,
 Method choose_method(const Traits& traits, const std::string& solver, Preconditioner preconditioner,
                      const Tuning& tuning) {
   Method method;
-  choose_solver(traits, solver, method);
+  choose_solver(traits, solver, tuning.damping.has_value(), method);
   const auto& entry = solver_named<double, Host>(method.solver);
   if (tuning.restart && !entry.restarts)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("--restart: {} keeps no basis that it restarts from", entry.name));
+
+  if (tuning.damping && entry.takes != Kind::rectangular)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--damp: {} cannot damp; lsmr and lsqr can", entry.name));
+  if (entry.takes == Kind::rectangular) {
+    if (preconditioner != Preconditioner::automatic && preconditioner != Preconditioner::none)
+      throw Error(ErrorCode::invalid_argument, fmt::format("--precond: {} takes none", entry.name));
+    method.preconditioner_reason = "least squares take none";
+    return method;
+  }
 
   const bool any_sign = entry.takes == Kind::general;
   const std::string& unfit = any_sign ? traits.singular_diagonal : traits.unfit_diagonal;
@@ -177,12 +223,15 @@ Method choose_method(const Traits& traits, const std::string& solver, Preconditi
   return method;
 }
 
-void require_square(const std::string& name, std::int64_t rows, std::int64_t cols) {
-  if (rows != cols)
+void require_fit(const std::string& name, std::int64_t rows, std::int64_t cols,
+                 std::string_view solver) {
+  const bool any_shape =
+      solver == "auto" || solver_named<double, Host>(solver).takes == Kind::rectangular;
+  if (rows != cols && !any_shape)
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("{} is {} x {}; the solvers of this build, {}, need a square matrix: "
-                            "least squares and underdetermined systems are for LSQR and LSMR",
-                            name, rows, cols, fmt::join(solver_names(), ", ")));
+                fmt::format("{} is {} x {}, and {} needs a square matrix; LSQR and LSMR (--solver "
+                            "lsqr, lsmr) take any",
+                            name, rows, cols, solver));
 }
 
 #define TANSOLVE_INSTANTIATE(T, B)                                                              \
