@@ -7,6 +7,7 @@
 #include <tansolve/kernels/vector.hpp>
 #include <tansolve/solvers/bicgstab.hpp>
 #include <tansolve/solvers/block_cg.hpp>
+#include <tansolve/solvers/block_gmres.hpp>
 #include <tansolve/solvers/cg.hpp>
 #include <tansolve/solvers/fcg.hpp>
 #include <tansolve/solvers/gmres.hpp>
@@ -104,7 +105,7 @@ std::span<const SolverEntry<T, B>> all_solvers() {
   static constexpr SolverEntry<T, B> table[] = {
       {"cg", Kind::definite, false,
        [](auto& A, auto b, auto x, auto& options, auto&) { return cg(A, b, x, options); },
-       [](auto& A, auto columns, auto b, auto x, auto& options) {
+       [](auto& A, auto columns, auto b, auto x, auto& options, auto&) {
          return pseudo_block_cg(A, columns, b, x, options);
        }},
       {"fcg", Kind::definite, false,
@@ -113,7 +114,7 @@ std::span<const SolverEntry<T, B>> all_solvers() {
        [](auto& A, auto b, auto x, auto& options, auto&) {
          return block_cg(A, 1, b, x, options).columns.front();
        },
-       [](auto& A, auto columns, auto b, auto x, auto& options) {
+       [](auto& A, auto columns, auto b, auto x, auto& options, auto&) {
          return block_cg(A, columns, b, x, options);
        }},
       {"minres", Kind::symmetric, false,
@@ -121,6 +122,9 @@ std::span<const SolverEntry<T, B>> all_solvers() {
       {"gmres", Kind::general, true,
        [](auto& A, auto b, auto x, auto& options, auto& tuning) {
          return gmres(A, b, x, options, krylov_basis(tuning));
+       },
+       [](auto& A, auto columns, auto b, auto x, auto& options, auto& tuning) {
+         return pseudo_block_gmres(A, columns, b, x, options, krylov_basis(tuning));
        }},
       {"fgmres", Kind::general, true,
        [](auto& A, auto b, auto x, auto& options, auto& tuning) {
@@ -128,15 +132,14 @@ std::span<const SolverEntry<T, B>> all_solvers() {
        }},
       {"bicgstab", Kind::general, false,
        [](auto& A, auto b, auto x, auto& options, auto&) { return bicgstab(A, b, x, options); },
-       [](auto& A, auto columns, auto b, auto x, auto& options) {
+       [](auto& A, auto columns, auto b, auto x, auto& options, auto&) {
          return pseudo_block_bicgstab(A, columns, b, x, options);
        }},
       {"idr", Kind::general, false,
        [](auto& A, auto b, auto x, auto& options, auto&) { return idr(A, b, x, options); }},
       {"lsmr", Kind::rectangular, false,
-       [](auto& A, auto b, auto x, auto& options, auto& tuning) {
-         return lsmr(A, b, x, options, least_squares(options, tuning));
-       }},
+       [](auto& A, auto b, auto x, auto& options,
+          auto& tuning) { return lsmr(A, b, x, options, least_squares(options, tuning)); }},
       {"lsqr", Kind::rectangular, false, [](auto& A, auto b, auto x, auto& options, auto& tuning) {
          return lsqr(A, b, x, options, least_squares(options, tuning));
        }}};

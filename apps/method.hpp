@@ -36,8 +36,8 @@ struct SolverEntry {
                   const SolveOptions<T, B>& options, const Tuning& tuning);
   /// For several right-hand sides at once; where there is none, they are taken one after another.
   MultiReport (*solve_columns)(const LinearOperator<T, B>& A, std::int64_t columns,
-                               Span<const T, B> b, Span<T, B> x,
-                               const SolveOptions<T, B>& options) = nullptr;
+                               Span<const T, B> b, Span<T, B> x, const SolveOptions<T, B>& options,
+                               const Tuning& tuning) = nullptr;
 };
 
 /// The table. `auto` takes the first solver for the kind of the matrix, or else for a wider one.

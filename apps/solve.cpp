@@ -92,7 +92,7 @@ MultiReport run_solver(const SolverEntry<T, B>& solver, const SolveCommandOption
   solving.monitor = make_monitor(options.verbose, interrupt, line);
   const auto run = [&](const LinearOperator<T, B>& system) {
     if (columns > 1 && solver.solve_columns != nullptr)
-      return solver.solve_columns(system, columns, b, x, solving);
+      return solver.solve_columns(system, columns, b, x, solving, options.tuning);
     const Stopwatch stopwatch;
     MultiReport all;
     for (std::int64_t c = 0; c < columns; ++c)

@@ -53,6 +53,7 @@ struct Column {
   double truth = 0;  ///< ||b - A x|| when the run began
   Scaling<T> to = {};
   Run run = {};
+  bool full = false;  ///< the run has used up its basis
   std::int64_t runs = 0;
   double rho = 0, rr = 0, alpha = 0, omega = 0, r0_norm = 0;  ///< the recurrence's, by its letters
 };
@@ -120,17 +121,25 @@ class Lockstep {
     waiting_.clear();
   }
 
+  /// Whether the run in that slot is over.
+  bool ended(std::int64_t s) const {
+    const Column<T, B>& c = *at_work_[s];
+    return c.run.met || c.run.breakdown || c.full || c.progress.stopped();
+  }
+
   /// Ends the runs that are over, from the last slot down, so that one that moves into a free slot
   /// has been seen.
   template <class Begin>
   void look(const Begin& begin) {
     for (std::int64_t s = size() - 1; s >= 0; --s) {
       Column<T, B>& c = *at_work_[s];
-      if (!(c.run.met || c.run.breakdown || c.progress.stopped())) continue;
+      if (!ended(s)) continue;
       axpby(A_->context(), c.to.sigma, column(1, s), 1, x_of(c));
       const double previous = std::exchange(
           c.truth, c.progress.true_residual(b_of(c), x_of(c), column(0, s), scalar(0, s)));
-      const bool stagnated = c.run.met && !(c.truth <= previous / 2);
+      constexpr double eps = std::numeric_limits<T>::epsilon();
+      const bool stagnated = (c.run.met && !(c.truth <= previous / 2)) ||
+                             (c.full && !(c.truth <= (1 - 100 * eps) * previous));
       const bool broke_down =
           c.run.breakdown && !(c.run.breakdown->status == Status::breakdown && c.truth < previous);
       begin_or_retire(s, c.progress.meets(c.truth), stagnated, broke_down, begin);
@@ -163,6 +172,7 @@ class Lockstep {
     constexpr double margin = 32 * static_cast<double>(std::numeric_limits<T>::epsilon());
     c.to = {sigma, c.progress.threshold() / sigma * (1 - margin)};
     c.run = {};
+    c.full = false;
     ++c.runs;
     scale(A_->context(), 1 / sigma, column(0, s));
     fill(A_->context(), 0, column(1, s));

@@ -187,7 +187,8 @@ TEST_CASE("auto takes the solver that fits, and says why") {
 
 TEST_CASE("every solver of the table solves a definite system, and says that it was asked for") {
   const Shell shell;
-  for (const std::string solver : {"cg", "fcg", "minres", "gmres", "fgmres", "bicgstab", "idr"}) {
+  for (const std::string solver :
+       {"cg", "fcg", "block-cg", "minres", "gmres", "fgmres", "bicgstab", "idr", "lsmr", "lsqr"}) {
     CAPTURE(solver);
     const Outcome run = shell.tansolve("solve gen:varcoef7:6 --json --solver " + solver);
     CHECK(run.code == 0);
