@@ -98,52 +98,55 @@ LeastSquares<T> least_squares(const SolveOptions<T, B>& options, const Tuning& t
   return {.damping = tuning.damping.value_or(0), .normal_rtol = options.rtol};
 }
 
+template <class T, class B>
+constexpr SolverEntry<T, B> table_of_solvers[] = {
+    {"cg", Kind::definite, false,
+     [](auto& A, auto b, auto x, auto& options, auto&) { return cg(A, b, x, options); },
+     [](auto& A, auto columns, auto b, auto x, auto& options, auto&) {
+       return pseudo_block_cg(A, columns, b, x, options);
+     }},
+    {"fcg", Kind::definite, false,
+     [](auto& A, auto b, auto x, auto& options, auto&) { return fcg(A, b, x, options); }},
+    {"block-cg", Kind::definite, false,
+     [](auto& A, auto b, auto x, auto& options, auto&) {
+       return block_cg(A, 1, b, x, options).columns.front();
+     },
+     [](auto& A, auto columns, auto b, auto x, auto& options, auto&) {
+       return block_cg(A, columns, b, x, options);
+     }},
+    {"minres", Kind::symmetric, false,
+     [](auto& A, auto b, auto x, auto& options, auto&) { return minres(A, b, x, options); }},
+    {"gmres", Kind::general, true,
+     [](auto& A, auto b, auto x, auto& options, auto& tuning) {
+       return gmres(A, b, x, options, krylov_basis(tuning));
+     },
+     [](auto& A, auto columns, auto b, auto x, auto& options, auto& tuning) {
+       return pseudo_block_gmres(A, columns, b, x, options, krylov_basis(tuning));
+     }},
+    {"fgmres", Kind::general, true,
+     [](auto& A, auto b, auto x, auto& options, auto& tuning) {
+       return fgmres(A, b, x, options, krylov_basis(tuning));
+     }},
+    {"bicgstab", Kind::general, false,
+     [](auto& A, auto b, auto x, auto& options, auto&) { return bicgstab(A, b, x, options); },
+     [](auto& A, auto columns, auto b, auto x, auto& options, auto&) {
+       return pseudo_block_bicgstab(A, columns, b, x, options);
+     }},
+    {"idr", Kind::general, false,
+     [](auto& A, auto b, auto x, auto& options, auto&) { return idr(A, b, x, options); }},
+    {"lsmr", Kind::rectangular, false,
+     [](auto& A, auto b, auto x, auto& options, auto& tuning) {
+       return lsmr(A, b, x, options, least_squares(options, tuning));
+     }},
+    {"lsqr", Kind::rectangular, false, [](auto& A, auto b, auto x, auto& options, auto& tuning) {
+       return lsqr(A, b, x, options, least_squares(options, tuning));
+     }}};
+
 }  // namespace
 
 template <class T, class B>
 std::span<const SolverEntry<T, B>> all_solvers() {
-  static constexpr SolverEntry<T, B> table[] = {
-      {"cg", Kind::definite, false,
-       [](auto& A, auto b, auto x, auto& options, auto&) { return cg(A, b, x, options); },
-       [](auto& A, auto columns, auto b, auto x, auto& options, auto&) {
-         return pseudo_block_cg(A, columns, b, x, options);
-       }},
-      {"fcg", Kind::definite, false,
-       [](auto& A, auto b, auto x, auto& options, auto&) { return fcg(A, b, x, options); }},
-      {"block-cg", Kind::definite, false,
-       [](auto& A, auto b, auto x, auto& options, auto&) {
-         return block_cg(A, 1, b, x, options).columns.front();
-       },
-       [](auto& A, auto columns, auto b, auto x, auto& options, auto&) {
-         return block_cg(A, columns, b, x, options);
-       }},
-      {"minres", Kind::symmetric, false,
-       [](auto& A, auto b, auto x, auto& options, auto&) { return minres(A, b, x, options); }},
-      {"gmres", Kind::general, true,
-       [](auto& A, auto b, auto x, auto& options, auto& tuning) {
-         return gmres(A, b, x, options, krylov_basis(tuning));
-       },
-       [](auto& A, auto columns, auto b, auto x, auto& options, auto& tuning) {
-         return pseudo_block_gmres(A, columns, b, x, options, krylov_basis(tuning));
-       }},
-      {"fgmres", Kind::general, true,
-       [](auto& A, auto b, auto x, auto& options, auto& tuning) {
-         return fgmres(A, b, x, options, krylov_basis(tuning));
-       }},
-      {"bicgstab", Kind::general, false,
-       [](auto& A, auto b, auto x, auto& options, auto&) { return bicgstab(A, b, x, options); },
-       [](auto& A, auto columns, auto b, auto x, auto& options, auto&) {
-         return pseudo_block_bicgstab(A, columns, b, x, options);
-       }},
-      {"idr", Kind::general, false,
-       [](auto& A, auto b, auto x, auto& options, auto&) { return idr(A, b, x, options); }},
-      {"lsmr", Kind::rectangular, false,
-       [](auto& A, auto b, auto x, auto& options,
-          auto& tuning) { return lsmr(A, b, x, options, least_squares(options, tuning)); }},
-      {"lsqr", Kind::rectangular, false, [](auto& A, auto b, auto x, auto& options, auto& tuning) {
-         return lsqr(A, b, x, options, least_squares(options, tuning));
-       }}};
-  return table;
+  return table_of_solvers<T, B>;
 }
 
 template <class T, class B>

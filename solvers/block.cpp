@@ -22,6 +22,71 @@ std::ostream& operator<<(std::ostream& out, const MultiReport& report) {
              << report.seconds << " s\n";
 }
 
+namespace {
+
+using detail::Column;
+
+/// d += alpha p, r -= alpha q with alpha = rho / p'q, or why not.
+template <class T, class B>
+void take_cg_step(Context<B>& context, Column<T, B>& c, T pq, Span<T, B> p, Span<T, B> q,
+                  Span<T, B> d, Span<T, B> r, Scalar<T, B>& scalar) {
+  const T alpha = static_cast<T>(c.rho / pq);
+  if (c.rho > 0 && pq > 0 && alpha > 0 && std::isfinite(c.to.sigma * alpha)) {
+    axpby(context, alpha, p, 1, d);
+    axpby(context, -alpha, q, 1, r);
+  } else {
+    c.run.breakdown = detail::why_no_step(c.rho, pq, detail::norm_of<T, B>(context, q, scalar));
+  }
+}
+
+/// Takes r'r after the step.
+template <class T, class B>
+void record_cg(Column<T, B>& c, double rr) {
+  c.rr = rr;
+  if (std::isfinite(rr))
+    c.progress.record(c.to.sigma * std::sqrt(rr));
+  else
+    c.run.breakdown = {Status::not_finite, fmt::format("r'r = {}", rr)};
+  c.run.met = rr <= c.to.enough * c.to.enough;
+}
+
+/// r becomes s = r - alpha v with alpha = r0'r / r0'v, unless that breaks down.
+template <class T, class B>
+void take_alpha(Context<B>& context, Column<T, B>& c, T r0_v, T v_norm, Span<T, B> v,
+                Span<T, B> r) {
+  c.alpha = c.rho / r0_v;
+  c.run.breakdown =
+      detail::no_alpha<T>(r0_v, c.r0_norm, v_norm, static_cast<T>(c.to.sigma * c.alpha));
+  if (!c.run.breakdown) axpby(context, static_cast<T>(-c.alpha), v, 1, r);
+}
+
+/// d += alpha y + omega z, r = s - omega t with the omega of the least norm, unless that breaks
+/// down.
+template <class T, class B>
+void take_omega(Context<B>& context, Column<T, B>& c, T st, T t_norm, Span<T, B> y, Span<T, B> z,
+                Span<T, B> t, Span<T, B> d, Span<T, B> r) {
+  c.omega = t_norm > 0 ? st / double{t_norm} / t_norm : 0;
+  c.run.breakdown = detail::no_omega(st, t_norm, static_cast<T>(c.to.sigma * c.omega));
+  if (c.run.breakdown) return;
+  axpbypcz(context, static_cast<T>(c.alpha), y, static_cast<T>(c.omega), z, 1, d);
+  axpby(context, static_cast<T>(-c.omega), t, 1, r);
+}
+
+/// p = r + beta (p - omega v), unless the residual is small enough or there is no direction.
+template <class T, class B>
+void take_direction(Context<B>& context, Column<T, B>& c, T r0_r, T r_norm, Span<T, B> r,
+                    Span<T, B> v, Span<T, B> p) {
+  if (std::isfinite(r_norm)) c.progress.record(c.to.sigma * r_norm);
+  c.run.met = r_norm <= c.to.enough;
+  if (c.run.met) return;
+  c.run.breakdown = detail::no_direction<T>(r0_r, c.r0_norm, r_norm, c.omega);
+  const double beta = r0_r / std::exchange(c.rho, r0_r) * (c.alpha / c.omega);
+  if (!c.run.breakdown)
+    axpbypcz(context, 1, r, static_cast<T>(-beta * c.omega), v, static_cast<T>(beta), p);
+}
+
+}  // namespace
+
 // Invariant: of each column that of cg. Holds 4 vectors a column beside b and x (5 with M). An
 // iteration, a column: 1 product, 15 passes over vectors, the product's 2 included, 2 reductions;
 // and 2 transfers for all columns together; M adds its product and 2 passes, 1 reduction and 1
@@ -69,29 +134,14 @@ MultiReport pseudo_block_cg(const LinearOperator<T, B>& A, std::int64_t columns,
     for (std::int64_t s = 0; s < at.size(); ++s)
       dot(context, at.column(p, s), at.column(q, s), at.scalar(pq, s));
     at.read(pq, seen);
-    for (std::int64_t s = 0; s < at.size(); ++s) {  // alpha = rho / p'q along p
-      auto& c = at[s];
-      const T alpha = static_cast<T>(c.rho / seen[s]);
-      if (c.rho > 0 && seen[s] > 0 && alpha > 0 && std::isfinite(c.to.sigma * alpha)) {
-        axpby(context, alpha, at.column(p, s), 1, at.column(d, s));
-        axpby(context, -alpha, at.column(q, s), 1, at.column(r, s));
-      } else {
-        c.run.breakdown = detail::why_no_step(
-            c.rho, seen[s], detail::norm_of<T, B>(context, at.column(q, s), at.scalar(pq, s)));
-      }
+    for (std::int64_t s = 0; s < at.size(); ++s) {
+      take_cg_step(context, at[s], seen[s], at.column(p, s), at.column(q, s), at.column(d, s),
+                   at.column(r, s), at.scalar(pq, s));
       dot(context, at.column(r, s), at.column(r, s), at.scalar(rr, s));
     }
     at.read(rr, seen);
-    for (std::int64_t s = 0; s < at.size(); ++s) {
-      auto& c = at[s];
-      if (c.run.breakdown) continue;
-      c.rr = seen[s];
-      if (!std::isfinite(c.rr))
-        c.run.breakdown = {Status::not_finite, fmt::format("r'r = {}", c.rr)};
-      else
-        c.progress.record(c.to.sigma * std::sqrt(c.rr));
-      c.run.met = c.rr <= c.to.enough * c.to.enough;
-    }
+    for (std::int64_t s = 0; s < at.size(); ++s)
+      if (!at[s].run.breakdown) record_cg(at[s], seen[s]);
     at.look(begin);
   }
   return at.finish();
@@ -131,46 +181,25 @@ MultiReport pseudo_block_bicgstab(const LinearOperator<T, B>& A, std::int64_t co
     at.read(0, first);
     at.read(1, second);
   };
-  // Calls step(s) for every column that has not broken down.
-  const auto for_each = [&](const auto& step) {
-    for (std::int64_t s = 0; s < at.size(); ++s)
-      if (!at[s].run.breakdown) step(s, at[s]);
-  };
   at.start(begin);
   while (at.size() > 0) {
     if (M != nullptr) at.apply(*M, p, y);  // Y = M P
     at.apply(A, y, v);                     // V = A M P
     reduce(r0, v);
-    for_each([&](std::int64_t s, auto& c) {
-      c.alpha = c.rho / first[s];
-      c.run.breakdown =
-          detail::no_alpha<T>(first[s], c.r0_norm, second[s], static_cast<T>(c.to.sigma * c.alpha));
-      if (!c.run.breakdown)  // s = r - alpha v
-        axpby(context, static_cast<T>(-c.alpha), at.column(v, s), 1, at.column(r, s));
-    });
+    for (std::int64_t s = 0; s < at.size(); ++s)
+      take_alpha(context, at[s], first[s], second[s], at.column(v, s), at.column(r, s));
     if (M != nullptr) at.apply(*M, r, z);  // Z = M S
     at.apply(A, z, t);                     // T = A M S
     reduce(r, t);
-    for_each([&](std::int64_t s, auto& c) {
-      c.omega =
-          second[s] > 0 ? first[s] / double{second[s]} / second[s] : 0;  // least ||s - omega t||
-      c.run.breakdown = detail::no_omega(first[s], second[s], static_cast<T>(c.to.sigma * c.omega));
-      if (c.run.breakdown) return;
-      axpbypcz(context, static_cast<T>(c.alpha), at.column(y, s), static_cast<T>(c.omega),
-               at.column(z, s), 1, at.column(d, s));
-      axpby(context, static_cast<T>(-c.omega), at.column(t, s), 1, at.column(r, s));
-    });
+    for (std::int64_t s = 0; s < at.size(); ++s)
+      if (!at[s].run.breakdown)
+        take_omega(context, at[s], first[s], second[s], at.column(y, s), at.column(z, s),
+                   at.column(t, s), at.column(d, s), at.column(r, s));
     reduce(r0, r);
-    for_each([&](std::int64_t s, auto& c) {
-      if (std::isfinite(second[s])) c.progress.record(c.to.sigma * second[s]);
-      c.run.met = second[s] <= c.to.enough;
-      if (c.run.met) return;
-      c.run.breakdown = detail::no_direction<T>(first[s], c.r0_norm, second[s], c.omega);
-      const double beta = first[s] / std::exchange(c.rho, first[s]) * (c.alpha / c.omega);
-      if (!c.run.breakdown)  // p = r + beta (p - omega v)
-        axpbypcz(context, 1, at.column(r, s), static_cast<T>(-beta * c.omega), at.column(v, s),
-                 static_cast<T>(beta), at.column(p, s));
-    });
+    for (std::int64_t s = 0; s < at.size(); ++s)
+      if (!at[s].run.breakdown)
+        take_direction(context, at[s], first[s], second[s], at.column(r, s), at.column(v, s),
+                       at.column(p, s));
     at.look(begin);
   }
   return at.finish();
