@@ -7,11 +7,15 @@
 #include <tansolve/kernels/for_each_backend.hpp>
 #include <tansolve/kernels/vector.hpp>
 #include <tansolve/solvers/bicgstab.hpp>
+#include <tansolve/solvers/block_cg.hpp>
+#include <tansolve/solvers/block_gmres.hpp>
 #include <tansolve/solvers/cg.hpp>
 #include <tansolve/solvers/fcg.hpp>
 #include <tansolve/solvers/gmres.hpp>
 #include <tansolve/solvers/idr.hpp>
 #include <tansolve/solvers/look.hpp>
+#include <tansolve/solvers/lsmr.hpp>
+#include <tansolve/solvers/lsqr.hpp>
 #include <tansolve/solvers/minres.hpp>
 
 #include <fmt/format.h>
@@ -28,13 +32,17 @@ std::string_view kind_needed(Kind kind) {
   return kind == Kind::definite ? "a symmetric positive definite matrix" : "a symmetric matrix";
 }
 
-/// As far as symmetry and the diagonal tell.
+/// As far as shape, symmetry and the diagonal tell.
 Kind kind_of(const Traits& traits) {
+  if (!traits.square) return Kind::rectangular;
+  if (!traits.not_finite.empty()) return Kind::general;
   if (!traits.seems_symmetric()) return Kind::general;
   return traits.positive_diagonal ? Kind::definite : Kind::symmetric;
 }
 
 std::string kind_text(const Traits& traits) {
+  if (!traits.not_finite.empty()) return traits.not_finite;
+  if (!traits.square) return "the matrix is not square";
   const std::string matrix =
       traits.symmetric ? "the matrix is " : "a random probe finds the matrix ";
   if (!traits.seems_symmetric()) return matrix + "not symmetric";
@@ -68,14 +76,15 @@ std::string unfit_elements(const std::vector<T>& diagonal, const char* what, con
                      unfit, diagonal.size(), what, first + 1, diagonal[first]);
 }
 
-void choose_solver(const Traits& traits, const std::string& asked, Method& method) {
+void choose_solver(const Traits& traits, const std::string& asked, bool damped, Method& method) {
   const bool automatic = asked == "auto";
-  const Kind kind = traits.not_finite.empty() ? kind_of(traits) : Kind::general;
+  const Kind kind = damped ? Kind::rectangular : kind_of(traits);
   method.solver = automatic ? std::string(solver_for(kind)) : asked;
-  method.solver_reason = automatic ? "" : "asked for; ";
-  method.solver_reason += traits.not_finite.empty() ? kind_text(traits) : traits.not_finite;
+  method.solver_reason = !automatic ? "asked for; " : damped ? "it can damp; " : "";
+  method.solver_reason += kind_text(traits);
   const Kind takes = solver_named<double, Host>(method.solver).takes;
-  if (takes < kind) method.solver_reason += fmt::format("; {} needs {}", asked, kind_needed(takes));
+  if (takes < kind_of(traits))
+    method.solver_reason += fmt::format("; {} needs {}", asked, kind_needed(takes));
 }
 
 /// Of natural blocks, from which on they are taken for the unknowns of nodes.
@@ -115,30 +124,61 @@ KrylovBasis krylov_basis(const Tuning& tuning) {
   return basis;
 }
 
+/// The tolerance of ||A'r|| is that of ||r||.
+template <class T, class B>
+LeastSquares<T> least_squares(const SolveOptions<T, B>& options, const Tuning& tuning) {
+  return {.damping = tuning.damping.value_or(0), .normal_rtol = options.rtol};
+}
+
+template <class T, class B>
+constexpr SolverEntry<T, B> table_of_solvers[] = {
+    {"cg", Kind::definite, false,
+     [](auto& A, auto b, auto x, auto& options, auto&) { return cg(A, b, x, options); },
+     [](auto& A, auto columns, auto b, auto x, auto& options, auto&) {
+       return pseudo_block_cg(A, columns, b, x, options);
+     }},
+    {"fcg", Kind::definite, false,
+     [](auto& A, auto b, auto x, auto& options, auto&) { return fcg(A, b, x, options); }},
+    {"block-cg", Kind::definite, false,
+     [](auto& A, auto b, auto x, auto& options, auto&) {
+       return block_cg(A, 1, b, x, options).columns.front();
+     },
+     [](auto& A, auto columns, auto b, auto x, auto& options, auto&) {
+       return block_cg(A, columns, b, x, options);
+     }},
+    {"minres", Kind::symmetric, false,
+     [](auto& A, auto b, auto x, auto& options, auto&) { return minres(A, b, x, options); }},
+    {"gmres", Kind::general, true,
+     [](auto& A, auto b, auto x, auto& options, auto& tuning) {
+       return gmres(A, b, x, options, krylov_basis(tuning));
+     },
+     [](auto& A, auto columns, auto b, auto x, auto& options, auto& tuning) {
+       return pseudo_block_gmres(A, columns, b, x, options, krylov_basis(tuning));
+     }},
+    {"fgmres", Kind::general, true,
+     [](auto& A, auto b, auto x, auto& options, auto& tuning) {
+       return fgmres(A, b, x, options, krylov_basis(tuning));
+     }},
+    {"bicgstab", Kind::general, false,
+     [](auto& A, auto b, auto x, auto& options, auto&) { return bicgstab(A, b, x, options); },
+     [](auto& A, auto columns, auto b, auto x, auto& options, auto&) {
+       return pseudo_block_bicgstab(A, columns, b, x, options);
+     }},
+    {"idr", Kind::general, false,
+     [](auto& A, auto b, auto x, auto& options, auto&) { return idr(A, b, x, options); }},
+    {"lsmr", Kind::rectangular, false,
+     [](auto& A, auto b, auto x, auto& options, auto& tuning) {
+       return lsmr(A, b, x, options, least_squares(options, tuning));
+     }},
+    {"lsqr", Kind::rectangular, false, [](auto& A, auto b, auto x, auto& options, auto& tuning) {
+       return lsqr(A, b, x, options, least_squares(options, tuning));
+     }}};
+
 }  // namespace
 
 template <class T, class B>
 std::span<const SolverEntry<T, B>> all_solvers() {
-  static constexpr SolverEntry<T, B> table[] = {
-      {"cg", Kind::definite, false,
-       [](auto& A, auto b, auto x, auto& options, auto&) { return cg(A, b, x, options); }},
-      {"fcg", Kind::definite, false,
-       [](auto& A, auto b, auto x, auto& options, auto&) { return fcg(A, b, x, options); }},
-      {"minres", Kind::symmetric, false,
-       [](auto& A, auto b, auto x, auto& options, auto&) { return minres(A, b, x, options); }},
-      {"gmres", Kind::general, true,
-       [](auto& A, auto b, auto x, auto& options, auto& tuning) {
-         return gmres(A, b, x, options, krylov_basis(tuning));
-       }},
-      {"fgmres", Kind::general, true,
-       [](auto& A, auto b, auto x, auto& options, auto& tuning) {
-         return fgmres(A, b, x, options, krylov_basis(tuning));
-       }},
-      {"bicgstab", Kind::general, false,
-       [](auto& A, auto b, auto x, auto& options, auto&) { return bicgstab(A, b, x, options); }},
-      {"idr", Kind::general, false,
-       [](auto& A, auto b, auto x, auto& options, auto&) { return idr(A, b, x, options); }}};
-  return table;
+  return table_of_solvers<T, B>;
 }
 
 template <class T, class B>
@@ -155,6 +195,11 @@ std::vector<std::string> solver_names() {
 template <class T, class B>
 Traits look_at(const std::string& name, const LinearOperator<T, B>& A,
                std::optional<bool> symmetric, std::string not_finite) {
+  Traits traits;
+  traits.symmetric = symmetric;
+  traits.not_finite = std::move(not_finite);
+  traits.square = A.rows() == A.cols();
+  if (!traits.square) return traits;
   Context<B>& context = A.context();
   const std::int64_t n = A.rows();
   Vector<T, B> u(context, n);
@@ -162,7 +207,6 @@ Traits look_at(const std::string& name, const LinearOperator<T, B>& A,
   std::vector<T> d(n);
   copy_to_host<T>(context, u, d);
   const auto invertible = [](T value) { return std::isfinite(value) && std::isfinite(1 / value); };
-  Traits traits;
   traits.positive_diagonal = std::ranges::all_of(d, [](T value) { return value > 0; });
   traits.negative_diagonal = std::ranges::all_of(d, [](T value) { return value < 0; });
   traits.constant_diagonal = std::ranges::all_of(d, [&](T value) { return value == d.front(); });
@@ -170,8 +214,6 @@ Traits look_at(const std::string& name, const LinearOperator<T, B>& A,
                                          [&](T value) { return value > 0 && invertible(value); });
   traits.singular_diagonal =
       unfit_elements(d, "zero, absent or without a finite inverse", invertible);
-  traits.symmetric = symmetric;
-  traits.not_finite = std::move(not_finite);
   if (!symmetric && traits.not_finite.empty()) {
     Vector<T, B> v(context, n), w(context, n);
     Scalar<T, B> product(context), norm(context);
@@ -185,22 +227,34 @@ Traits look_at(const std::string& name, const LinearOperator<T, B>& A,
 Method choose_method(const Traits& traits, const std::string& solver,
                      const std::string& preconditioner, const Tuning& tuning) {
   Method method;
-  choose_solver(traits, solver, method);
+  choose_solver(traits, solver, tuning.damping.has_value(), method);
   const auto& entry = solver_named<double, Host>(method.solver);
   if (!entry.keeps_basis && (tuning.restart || tuning.basis))
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{}: {} keeps no basis that it restarts from",
                             tuning.restart ? "--restart" : "--basis", entry.name));
+  if (tuning.damping && entry.takes != Kind::rectangular)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--damp: {} cannot damp; lsmr and lsqr can", entry.name));
+  if (entry.takes == Kind::rectangular) {
+    if (preconditioner != "auto" && preconditioner != "none")
+      throw Error(ErrorCode::invalid_argument, fmt::format("--precond: {} takes none", entry.name));
+    method.preconditioner_reason = "least squares take none";
+    return method;
+  }
   choose_preconditioner(traits, preconditioner, entry.takes == Kind::general, method);
   return method;
 }
 
-void require_square(const std::string& name, std::int64_t rows, std::int64_t cols) {
-  if (rows != cols)
+void require_fit(const std::string& name, std::int64_t rows, std::int64_t cols,
+                 std::string_view solver) {
+  const bool any_shape =
+      solver == "auto" || solver_named<double, Host>(solver).takes == Kind::rectangular;
+  if (rows != cols && !any_shape)
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("{} is {} x {}; the solvers of this build, {}, need a square matrix: "
-                            "least squares and underdetermined systems are for LSQR and LSMR",
-                            name, rows, cols, fmt::join(solver_names(), ", ")));
+                fmt::format("{} is {} x {}, and {} needs a square matrix; LSQR and LSMR (--solver "
+                            "lsqr, lsmr) take any",
+                            name, rows, cols, solver));
 }
 
 #define TANSOLVE_INSTANTIATE(T, B)                                                              \

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tansolve/kernels/basis.hpp>
+#include <tansolve/solvers/block.hpp>
 #include <tansolve/solvers/options.hpp>
 #include <tansolve/solvers/report.hpp>
 
@@ -15,13 +16,14 @@
 
 namespace tansolve::app {
 
-/// Kinds of square matrices, each with those before it.
-enum class Kind { definite, symmetric, general };
+/// Kinds of matrices, each with those before it: square ones, and then all.
+enum class Kind { definite, symmetric, general, rectangular };
 
 /// What only some solvers take.
 struct Tuning {
   std::optional<std::int64_t> restart;  ///< vectors of the Krylov basis; the solver's own default
   std::optional<BasisStorage> basis;    ///< how they are stored
+  std::optional<double> damping;        ///< of least squares
 };
 
 /// A line of the table of solvers.
@@ -32,6 +34,10 @@ struct SolverEntry {
   bool keeps_basis;  ///< takes Tuning::restart and Tuning::basis
   Report (*solve)(const LinearOperator<T, B>& A, Span<const T, B> b, Span<T, B> x,
                   const SolveOptions<T, B>& options, const Tuning& tuning);
+  /// For several right-hand sides at once; where there is none, they are taken one after another.
+  MultiReport (*solve_columns)(const LinearOperator<T, B>& A, std::int64_t columns,
+                               Span<const T, B> b, Span<T, B> x, const SolveOptions<T, B>& options,
+                               const Tuning& tuning) = nullptr;
 };
 
 /// The table. `auto` takes the first solver for the kind of the matrix, or else for a wider one.
@@ -49,6 +55,7 @@ struct Traits {
   std::optional<bool> symmetric;  ///< exactly; not known of a container
   std::string asymmetry;   ///< where a random probe found it not symmetric: says so; or empty
   std::string not_finite;  ///< which entries are not; or empty
+  bool square = true;
   bool positive_diagonal = false;
   bool negative_diagonal = false;
   bool constant_diagonal = false;
@@ -59,11 +66,13 @@ struct Traits {
   bool seems_symmetric() const { return symmetric.value_or(asymmetry.empty()); }
 };
 
-/// Throws Error(invalid_argument) for a matrix that no solver of the table takes: not square.
-void require_square(const std::string& name, std::int64_t rows, std::int64_t cols);
+/// Throws Error(invalid_argument) for a matrix that is not square where `solver`, a name of the
+/// table or "auto", needs that.
+void require_fit(const std::string& name, std::int64_t rows, std::int64_t cols,
+                 std::string_view solver);
 
-/// Decodes the diagonal; where symmetry is not known, probes it with two products, unless entries
-/// are `not_finite`. A is square; `name` stands for it in what is said.
+/// Of a square matrix, decodes the diagonal; where symmetry is not known, probes it with two
+/// products, unless entries are `not_finite`. `name` stands for it in what is said.
 template <class T, class B>
 Traits look_at(const std::string& name, const LinearOperator<T, B>& A,
                std::optional<bool> symmetric, std::string not_finite);

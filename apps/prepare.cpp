@@ -102,6 +102,15 @@ Prepared<T> prepare(Source<T> source, const PlanOptions& options, int threads) {
   return prepared;
 }
 
+template <class T>
+Prepared<T> prepare_transpose(const Prepared<T>& matrix, PlanOptions options, int threads) {
+  options.format = matrix.compressed ? Format::dtans : matrix.plain;
+  Source<T> source{
+      .name = matrix.name + ", transposed",
+      .matrix = transpose(matrix.csr ? *matrix.csr : matrix.compressed->decode(threads))};
+  return prepare(std::move(source), options, threads);
+}
+
 std::string_view row_ends_name(RowEnds row_ends) {
   return row_ends == RowEnds::aligned ? "aligned" : "crossing";
 }
@@ -187,12 +196,13 @@ void say_plan_and_storage(const Console& console, const Prepared<T>& matrix) {
                 nnz / matrix.encode_seconds * 1e-6);
 }
 
-#define TANSOLVE_INSTANTIATE(T)                                     \
-  template struct Prepared<T>;                                      \
-  template Prepared<T> prepare(Source<T>, const PlanOptions&, int); \
-  template Json plan_json(const Prepared<T>&);                      \
-  template Json storage_json(const Prepared<T>&);                   \
-  template Json encode_json(const Prepared<T>&);                    \
+#define TANSOLVE_INSTANTIATE(T)                                                 \
+  template struct Prepared<T>;                                                  \
+  template Prepared<T> prepare(Source<T>, const PlanOptions&, int);             \
+  template Prepared<T> prepare_transpose(const Prepared<T>&, PlanOptions, int); \
+  template Json plan_json(const Prepared<T>&);                                  \
+  template Json storage_json(const Prepared<T>&);                               \
+  template Json encode_json(const Prepared<T>&);                                \
   template void say_plan_and_storage(const Console&, const Prepared<T>&);
 TANSOLVE_INSTANTIATE(double)
 TANSOLVE_INSTANTIATE(float)

@@ -39,6 +39,11 @@ struct Prepared {
 template <class T>
 Prepared<T> prepare(Source<T> source, const PlanOptions& options, int threads);
 
+/// The transposed matrix in the same form: compressed by a plan of its own, unless `options` force
+/// one, or plain. The CSR matrix is decoded where it is not at hand.
+template <class T>
+Prepared<T> prepare_transpose(const Prepared<T>& matrix, PlanOptions options, int threads);
+
 /// plan{format, geometry, rows_per_lane, row_ends, reason, ...}
 template <class T>
 Json plan_json(const Prepared<T>& matrix);

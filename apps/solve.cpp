@@ -8,10 +8,11 @@
 #include "output.hpp"
 #include "precondition.hpp"
 #include "prepare.hpp"
+#include "report_json.hpp"
 #include "system.hpp"
 
 #include <tansolve/codec/error.hpp>
-#include <tansolve/codec/matrix_market.hpp>
+#include <tansolve/kernels/with_transpose.hpp>
 #include <tansolve/preconditioners/null_space.hpp>
 
 #include <cmath>
@@ -64,37 +65,7 @@ Monitor make_monitor(bool verbose, const Interrupt& interrupt, StatusLine& line)
   };
 }
 
-template <class T, class B>
-Json solve_json(const Report& report, const Method& method,
-                const Preconditioning<T, B>& preconditioning, double verified) {
-  const double iterations = static_cast<double>(report.iterations);
-  return {
-      {"solver", report.solver},
-      {"solver_reason", method.solver_reason},
-      {"preconditioner", report.preconditioner_name.empty() ? "none" : report.preconditioner_name},
-      {"preconditioner_reason", method.preconditioner_reason},
-      {"preconditioner_note", preconditioning.note},
-      {"preconditioner_seconds", preconditioning.seconds},
-      {"preconditioner_bytes", preconditioning.bytes},
-      {"status", name(report.status)},
-      {"status_text", text(report.status)},
-      {"detail", report.detail},
-      {"warnings", report.warnings},
-      {"iterations", report.iterations},
-      {"restarts", report.restarts},
-      {"operator_applications", report.operator_applications},
-      {"rhs_norm", report.baseline},
-      {"threshold", report.threshold},
-      {"initial_residual", report.initial_residual},
-      {"recurrence_residual", report.residual},
-      {"true_residual", report.true_residual},
-      {"verified_residual", verified},
-      {"relative_residual", report.true_residual / report.baseline},
-      {"seconds", report.setup_seconds + report.solve_seconds},
-      {"seconds_per_iteration", report.solve_seconds / iterations},
-      {"workspace_bytes", report.workspace_bytes}};
-}
-
+/// Says what the preconditioner that was chosen took, if one was.
 template <class T, class B>
 void say_preconditioning(const Console& console, const Preconditioning<T, B>& preconditioning) {
   if (preconditioning.M == nullptr) return;
@@ -104,37 +75,52 @@ void say_preconditioning(const Console& console, const Preconditioning<T, B>& pr
               note);
 }
 
-/// Runs the solver; where the constant vectors are to be projected out of A and M, also out of b.
+/// Solves for every column of b; where the constant vectors are to be projected out of A and M,
+/// also out of b.
 template <class T, class B>
-Report run_solver(const SolverEntry<T, B>& solver, const SolveCommandOptions& options,
-                  const LinearOperator<T, B>& A, const LinearOperator<T, B>* M, Span<T, B> b,
-                  Span<T, B> x, const Interrupt& interrupt) {
+MultiReport run_solver(const SolverEntry<T, B>& solver, const SolveCommandOptions& options,
+                       const LinearOperator<T, B>& A, const LinearOperator<T, B>* M,
+                       std::int64_t columns, Span<T, B> b, Span<T, B> x,
+                       const Interrupt& interrupt) {
   StatusLine line;
   auto solving = solve_options<T, B>(options, M);
   solving.monitor = make_monitor(options.verbose, interrupt, line);
-  if (!options.project_constants) return solver.solve(A, b, x, solving, options.tuning);
+  const auto run = [&](const LinearOperator<T, B>& system) {
+    if (columns > 1 && solver.solve_columns != nullptr)
+      return solver.solve_columns(system, columns, b, x, solving, options.tuning);
+    const Stopwatch stopwatch;
+    MultiReport all;
+    for (std::int64_t c = 0; c < columns; ++c)
+      all.columns.push_back(solver.solve(system, b.subspan(c * A.rows(), A.rows()),
+                                         x.subspan(c * A.cols(), A.cols()), solving,
+                                         options.tuning));
+    for (const Report& report : all.columns) all.products += report.operator_applications;
+    all.block_products = all.products;
+    all.seconds = stopwatch.seconds();
+    return all;
+  };
+  if (!options.project_constants) return run(A);
+  if (solver.takes == Kind::rectangular)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--null-space: {} does without, and finds the solution of least norm",
+                            solver.name));
   const NullSpace<T, B> constants(A.context(), A.rows());
   const Projected<T, B> projected(A, constants);
   std::optional<Projected<T, B>> preconditioner;
   if (M != nullptr) solving.preconditioner = &preconditioner.emplace(*M, constants);
-  constants.project(b);
-  return solver.solve(projected, b, x, solving, options.tuning);
+  for (std::int64_t c = 0; c < columns; ++c) constants.project(b.subspan(c * A.rows(), A.rows()));
+  return run(projected);
 }
 
 /// The program has looked at the matrix itself, and names it as the user does.
 void add_findings(const std::string& name, const Traits& traits, Kind taken, Report& report) {
   if (!traits.not_finite.empty()) report.detail = fmt::format("{}: {}", name, traits.not_finite);
-  if (taken == Kind::general) return;
+  if (taken >= Kind::general) return;
   if (!traits.asymmetry.empty())
     report.warnings.push_back(traits.asymmetry);
   else if (traits.symmetric == false)
     report.warnings.push_back(
         fmt::format("{} is not symmetric, which {} needs", name, report.solver));
-}
-
-template <class T>
-void write_answer(const std::string& path, const std::vector<T>& x) {
-  write_dense(path, {.rows = std::ssize(x), .cols = 1, .values = {x.begin(), x.end()}});
 }
 
 /// What was seen of a matrix and its file before it was encoded.
@@ -147,7 +133,7 @@ struct Look {
 
 /// Throws Error(invalid_argument) where no solver fits.
 template <class T>
-Look look_at_source(Source<T>& source, int threads) {
+Look look_at_source(Source<T>& source, const std::string& solver, int threads) {
   Look look{.rhs = std::move(source.rhs)};
   std::visit(
       [&](const auto& matrix) {
@@ -158,10 +144,85 @@ Look look_at_source(Source<T>& source, int threads) {
         } else {
           look.not_finite = not_finite_entries(matrix, threads);
         }
-        require_square(source.name, matrix.rows(), matrix.cols());
+        require_fit(source.name, matrix.rows(), matrix.cols(), solver);
       },
       source.matrix);
   return look;
+}
+
+/// A matrix with its transpose, which is encoded for the solvers that need it.
+template <class T, class B>
+class WithOwnTranspose {
+ public:
+  WithOwnTranspose(const LinearOperator<T, B>& A, const Prepared<T>& matrix,
+                   const SolveCommandOptions& options)
+      : matrix_(prepare_transpose(matrix, options.plan, options.input.threads)),
+        transpose_(make_operator(A.context(), matrix_, options.device.deterministic)),
+        both_(A, *transpose_) {}
+
+  const LinearOperator<T, B>& both() const { return both_; }
+  const Prepared<T>& matrix() const { return matrix_; }
+  Json json() const {
+    return {{"plan", plan_json(matrix_)},
+            {"storage", storage_json(matrix_)},
+            {"encode", encode_json(matrix_)}};
+  }
+
+ private:
+  Prepared<T> matrix_;
+  std::unique_ptr<LinearOperator<T, B>> transpose_;
+  WithTranspose<T, B> both_;
+};
+
+/// The systems that were solved and their reports, one a column.
+template <class T>
+struct Solved {
+  Columns<T> b, x;
+  MultiReport report;
+  std::vector<double> verified = {};  ///< residuals, computed apart from the solver
+
+  /// What `of` says of each column: of one alone, or of all in an array.
+  template <class Of>
+  Json json(const Of& of) const {
+    if (b.count == 1) return of(0);
+    Json all = Json::array();
+    for (std::int64_t c = 0; c < b.count; ++c) all.push_back(of(c));
+    return all;
+  }
+};
+
+template <class T, class B>
+Solved<T> solve_columns(const SolverEntry<T, B>& solver, const SolveCommandOptions& options,
+                        const LinearOperator<T, B>& A, const LinearOperator<T, B>* M,
+                        const Prepared<T>& matrix, const Dense& inside) {
+  Context<B>& context = A.context();
+  Solved<T> solved;
+  solved.b = right_hand_sides(options.rhs, options.input.seed, inside, A);
+  solved.x = initial_guesses<T>(options.x0, A.cols(), solved.b.count);
+  Vector<T, B> b(context, std::ssize(solved.b.values)), x(context, std::ssize(solved.x.values));
+  copy_from_host(context, solved.b.values, b.span());
+  copy_from_host(context, solved.x.values, x.span());
+  const Interrupt interrupt;  // until x is here
+  solved.report = run_solver(solver, options, A, M, solved.b.count, b.span(), x.span(), interrupt);
+  copy_to_host<T>(context, b, solved.b.values);
+  copy_to_host<T>(context, x, solved.x.values);
+  for (std::int64_t c = 0; c < solved.b.count; ++c)
+    solved.verified.push_back(verified_residual(matrix, solved.b.column(c), solved.x.column(c)));
+  return solved;
+}
+
+template <class T>
+void say_reports(const Console& console, const Solved<T>& solved) {
+  for (std::int64_t c = 0; c < solved.b.count; ++c) {
+    std::ostringstream printed;
+    printed << solved.report.columns[c];
+    if (solved.b.count > 1) console.say("column {} of {}\n", c + 1, solved.b.count);
+    console.say("{}  residual recomputed apart from the solver: {:.3e}\n", printed.str(),
+                solved.verified[c]);
+  }
+  if (solved.b.count > 1)
+    console.say("all columns: {} products in {} calls, {:.3g} s\n", solved.report.products,
+                solved.report.block_products, solved.report.seconds);
 }
 
 template <class T, class B>
@@ -183,12 +244,12 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
   console.say("solver    {}: {}\nprecond   {}, {}: {}\n", solver.name, method.solver_reason,
               method.preconditioner, preconditioner_named<T, B>(method.preconditioner).about,
               method.preconditioner_reason);
-
-  auto b = right_hand_side(options.rhs, options.input.seed, look.rhs, *A);
-  auto x = initial_guess<T>(options.x0, A->cols());
-  Vector<T, B> device_b(context, A->rows()), device_x(context, A->cols());
-  copy_from_host(context, b, device_b.span());
-  copy_from_host(context, x, device_x.span());
+  std::optional<WithOwnTranspose<T, B>> transposed;
+  if (solver.takes == Kind::rectangular) {
+    transposed.emplace(*A, matrix, options);
+    console.say("transposed matrix, for {}\n", solver.name);
+    say_plan_and_storage(console, transposed->matrix());
+  }
   const auto preconditioning =
       build_preconditioner<T, B>(method, {.A = *A,
                                           .matrix = matrix,
@@ -197,17 +258,11 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
                                           .objective = options.plan.request.objective});
   say_preconditioning(console, preconditioning);
 
-  const Interrupt interrupt;  // until x is written
-  Report report = run_solver(solver, options, *A, preconditioning.M.get(), device_b.span(),
-                             device_x.span(), interrupt);
-  add_findings(matrix.name, traits, solver.takes, report);
-  copy_to_host<T>(context, device_b, b);
-  copy_to_host<T>(context, device_x, x);
-
-  const double verified = verified_residual(matrix, b, x);
-  std::ostringstream printed;
-  printed << report;
-  console.say("{}  residual recomputed apart from the solver: {:.3e}\n", printed.str(), verified);
+  auto solved = solve_columns(solver, options, transposed ? transposed->both() : *A,
+                              preconditioning.M.get(), matrix, look.rhs);
+  for (Report& report : solved.report.columns)
+    add_findings(matrix.name, traits, solver.takes, report);
+  say_reports(console, solved);
   Json about = matrix_json(matrix.name, matrix);
   about["symmetric"] = look.symmetric ? Json(*look.symmetric) : Json();
   console.document({{"matrix", about},
@@ -217,10 +272,24 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
                     {"plan", plan_json(matrix)},
                     {"storage", storage_json(matrix)},
                     {"encode", encode_json(matrix)},
-                    {"solve", solve_json(report, method, preconditioning, verified)},
-                    {"history", report.history}});
-  if (!output.path.empty()) write_answer(output.path, x);  // last: it may fail
-  return report.converged() ? ExitCode::done : ExitCode::not_converged;
+                    {"transpose", transposed ? transposed->json() : Json()},
+                    {"solve", solved.json([&](std::int64_t c) {
+                       Json json = solve_json(solved.report.columns[c], method, solved.verified[c]);
+                       json["preconditioner_note"] = preconditioning.note;
+                       json["preconditioner_seconds"] = preconditioning.seconds;
+                       json["preconditioner_bytes"] = preconditioning.bytes;
+                       return json;
+                     })},
+                    {"columns",
+                     {{"count", solved.b.count},
+                      {"products", solved.report.products},
+                      {"product_calls", solved.report.block_products},
+                      {"seconds", solved.report.seconds}}},
+                    {"history", solved.json([&](std::int64_t c) {
+                       return Json(solved.report.columns[c].history);
+                     })}});
+  if (!output.path.empty()) write_columns(output.path, solved.x);  // last: it may fail
+  return solved.report.solved() ? ExitCode::done : ExitCode::not_converged;
 }
 
 ExitCode run(const SolveCommandOptions& options) {
@@ -228,7 +297,7 @@ ExitCode run(const SolveCommandOptions& options) {
   const std::optional<int> gpu = choose_gpu(options.device);
   return std::visit(
       [&]<class T>(Source<T> source) {
-        const Look look = look_at_source(source, options.input.threads);
+        const Look look = look_at_source(source, options.solver, options.input.threads);
         PlanOptions plan = options.plan;
         if (gpu) plan.request.processor = Processor::gpu;
         const auto matrix = prepare(std::move(source), plan, options.input.threads);
@@ -260,6 +329,11 @@ void add_solver_options(CLI::App& parser, SolveCommandOptions& options) {
       "constant: A is singular with the constant vectors for null space, as in Neumann "
       "problems; they are projected out of A, the preconditioner and b");
   parser
+      .add_option("--damp", options.tuning.damping,
+                  "lsmr, lsqr: minimise ||b - A x||^2 + S^2 ||x - x0||^2; 0")
+      ->check(not_negative)
+      ->type_name("S");
+  parser
       .add_option("--restart", options.tuning.restart,
                   "Vectors of the Krylov basis, for solvers that keep one; 30")
       ->check(whole_number(std::numeric_limits<std::int64_t>::max()))
@@ -276,8 +350,10 @@ void add_solver_options(CLI::App& parser, SolveCommandOptions& options) {
 
 void add_stopping_options(CLI::App& parser, SolveCommandOptions& options) {
   parser
-      .add_option("--rtol", options.rtol,
-                  "Converged: ||b - A x|| <= max(rtol ||b||, atol); 1e-8, in f32 1e-5")
+      .add_option(
+          "--rtol", options.rtol,
+          "Converged: ||b - A x|| <= max(rtol ||b||, atol), or for lsmr and lsqr ||A'r|| <= "
+          "rtol ||A|| ||r||; 1e-8, in f32 1e-5")
       ->check(not_negative);
   parser.add_option("--atol", options.atol, "See --rtol; 0")->check(not_negative);
   parser.add_option("--max-iters", options.max_iterations, "Most iterations; 10000")
@@ -300,15 +376,15 @@ Command add_solve(CLI::App& program) {
   add_solver_options(parser, *options);
   parser
       .add_option("--rhs", options->rhs,
-                  "b: ones, random, A*ones, file (the one inside a Harwell-Boeing file), or a "
-                  "Matrix Market file of n x 1")
+                  "b: ones, random, A*ones, file (what is inside a Harwell-Boeing file), or a "
+                  "Matrix Market or .npy file; every column is solved for")
       ->type_name("ones|random|A*ones|file|FILE")
       ->capture_default_str();
-  parser.add_option("--x0", options->x0, "The guess, a Matrix Market file of n x 1; zeros")
+  parser.add_option("--x0", options->x0, "The guess, a file like that of --rhs; zeros")
       ->type_name("FILE");
   add_stopping_options(parser, *options);
-  add_output_option(parser, options->output, "Write x, converged or not, as Matrix Market",
-                    "X.mtx");
+  add_output_option(parser, options->output, "Write x, converged or not, as Matrix Market or .npy",
+                    "X.mtx|X.npy");
   parser.add_flag("-v,--verbose", options->verbose, "Each iteration's residual on stderr");
   add_json_option(parser, options->json);
   return {&parser, [options] { return run(*options); }};

@@ -3,7 +3,9 @@
 #include "system.hpp"
 
 #include <tansolve/codec/error.hpp>
+#include <tansolve/codec/input_file.hpp>
 #include <tansolve/codec/matrix_market.hpp>
+#include <tansolve/codec/npy.hpp>
 #include <tansolve/kernels/for_each_backend.hpp>
 
 #include <cmath>
@@ -13,48 +15,48 @@ namespace tansolve::app {
 namespace {
 
 template <class T>
-std::vector<T> column(const Dense& dense, std::int64_t n, const std::string& what) {
+Columns<T> columns(const Dense& dense, std::int64_t n, const std::string& what) {
   if (dense.rows != n || dense.cols < 1)
     throw Error(ErrorCode::bad_input,
-                fmt::format("{}: {} x {}, it must be {} x 1", what, dense.rows, dense.cols, n));
-  std::vector<T> values(n);
+                fmt::format("{}: {} x {}, it must be {} x 1, or have more columns", what,
+                            dense.rows, dense.cols, n));
+  Columns<T> result{std::vector<T>(dense.values.size()), dense.cols};
   std::int64_t vanished = 0;
-  bool remains = false;
-  for (std::int64_t i = 0; i < n; ++i) {
-    values[i] = static_cast<T>(dense.values[i]);
-    if (std::isinf(values[i]) && !std::isinf(dense.values[i]))
-      throw Error(ErrorCode::bad_input, fmt::format("{}: element {}, {}, is beyond f32; use "
-                                                    "--precision f64",
-                                                    what, i + 1, dense.values[i]));
-    vanished += values[i] == 0 && dense.values[i] != 0;
-    remains = remains || values[i] != 0;
+  for (std::int64_t c = 0; c < dense.cols; ++c) {
+    const std::string in_column = dense.cols == 1 ? "" : fmt::format(" of column {}", c + 1);
+    std::int64_t vanished_before = vanished;
+    bool remains = false;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const double given = dense.values[i + c * n];
+      T& value = result.values[i + c * n] = static_cast<T>(given);
+      if (std::isinf(value) && !std::isinf(given))
+        throw Error(ErrorCode::bad_input,
+                    fmt::format("{}: element {}{}, {}, is beyond f32; use --precision f64", what,
+                                i + 1, in_column, given));
+      vanished += value == 0 && given != 0;
+      remains = remains || value != 0;
+    }
+    if (vanished > vanished_before && !remains)  // b = 0 would be solved in its place
+      throw Error(ErrorCode::bad_input,
+                  fmt::format("{}: every element{} rounds to 0 in f32; use --precision f64", what,
+                              in_column));
   }
-  if (vanished > 0 && !remains)  // b = 0 would be solved in its place
-    throw Error(ErrorCode::bad_input,
-                fmt::format("{}: every element rounds to 0 in f32; use --precision f64", what));
   if (vanished > 0)
     complain("warning: {}: {} of {} elements are so small that f32 makes them 0\n", what, vanished,
-             n);
-  return values;
+             result.values.size());
+  return result;
 }
 
 /// `option` and what it takes are named where there is no such file.
-template <class T>
-std::vector<T> read_column(const std::string& option, const std::string& takes,
-                           const std::string& path, std::int64_t n) {
-  const std::string what = fmt::format("{} {}", option, path);
-  Dense dense;
+Dense read_columns(const std::string& option, const std::string& takes, const std::string& path) {
   try {
-    dense = read_dense(input_path(path));
+    const InputFile file(input_path(path));
+    return is_npy(file) ? read_npy(file) : read_dense(file);
   } catch (const Error& error) {
     throw Error(error.code(), error.code() == ErrorCode::io
                                   ? fmt::format("{}: {}; it takes {}", option, error.what(), takes)
                                   : fmt::format("{}: {}", option, error.what()));
   }
-  if (dense.cols != 1)
-    throw Error(ErrorCode::bad_input,
-                fmt::format("{}: {} x {}, it must be {} x 1", what, dense.rows, dense.cols, n));
-  return column<T>(dense, n, what);
 }
 
 template <class T, class B>
@@ -71,31 +73,45 @@ std::vector<T> times_ones(const LinearOperator<T, B>& A) {
 }  // namespace
 
 template <class T, class B>
-std::vector<T> right_hand_side(const std::string& name, std::uint64_t seed, const Dense& inside,
-                               const LinearOperator<T, B>& A) {
-  if (name == "ones") return std::vector<T>(A.rows(), T(1));
-  if (name == "A*ones") return times_ones(A);
+Columns<T> right_hand_sides(const std::string& name, std::uint64_t seed, const Dense& inside,
+                            const LinearOperator<T, B>& A) {
+  if (name == "ones") return {std::vector<T>(A.rows(), T(1)), 1};
+  if (name == "A*ones") return {times_ones(A), 1};
   if (name == "file" && inside.cols == 0)
     throw Error(ErrorCode::bad_input,
                 "--rhs file: the matrix is not from a file that holds a right-hand side, as "
                 "Harwell-Boeing files may");
-  if (name == "file") return column<T>(inside, A.rows(), "--rhs file");
+  if (name == "file") return columns<T>(inside, A.rows(), "--rhs file");
   if (name != "random")
-    return read_column<T>("--rhs",
-                          "ones, random, A*ones, file, or the name of a Matrix Market file of n x "
-                          "1",
-                          name, A.rows());
+    return columns<T>(read_columns("--rhs",
+                                   "ones, random, A*ones, file, or the name of a Matrix Market or "
+                                   ".npy file of n rows",
+                                   name),
+                      A.rows(), "--rhs " + name);
   std::mt19937_64 random(seed);
   std::vector<T> b(A.rows());
   for (T& element : b) element = static_cast<T>(static_cast<double>(random() >> 11) * 0x1p-52 - 1);
-  return b;
+  return {std::move(b), 1};
 }
 
 template <class T>
-std::vector<T> initial_guess(const std::string& path, std::int64_t n) {
-  return path.empty()
-             ? std::vector<T>(n, T(0))
-             : read_column<T>("--x0", "the name of a Matrix Market file of n x 1", path, n);
+Columns<T> initial_guesses(const std::string& path, std::int64_t n, std::int64_t count) {
+  if (path.empty()) return {std::vector<T>(n * count, T(0)), count};
+  const std::string what = "--x0 " + path;
+  const Dense dense = read_columns(
+      "--x0", "the name of a Matrix Market or .npy file of as many columns as b", path);
+  if (dense.cols != count)
+    throw Error(ErrorCode::bad_input, fmt::format("{}: {} x {}, it must be {} x {}", what,
+                                                  dense.rows, dense.cols, n, count));
+  return columns<T>(dense, n, what);
+}
+
+template <class T>
+void write_columns(const std::string& path, const Columns<T>& x) {
+  const Dense dense{.rows = std::ssize(x.values) / x.count,
+                    .cols = x.count,
+                    .values = {x.values.begin(), x.values.end()}};
+  path.ends_with(".npy") ? write_npy(path, dense) : write_dense(path, dense);
 }
 
 template <class T>
@@ -124,15 +140,16 @@ double verified_residual(const Prepared<T>& A, const std::vector<T>& b, const st
   return largest * std::sqrt(sum);
 }
 
-#define TANSOLVE_INSTANTIATE(T, B)                                                         \
-  template std::vector<T> right_hand_side(const std::string&, std::uint64_t, const Dense&, \
-                                          const LinearOperator<T, B>&);
+#define TANSOLVE_INSTANTIATE(T, B)                                                      \
+  template Columns<T> right_hand_sides(const std::string&, std::uint64_t, const Dense&, \
+                                       const LinearOperator<T, B>&);
 TANSOLVE_FOR_EACH_BACKEND(TANSOLVE_INSTANTIATE)
 #undef TANSOLVE_INSTANTIATE
 
-#define TANSOLVE_INSTANTIATE(T)                                                \
-  template std::vector<T> initial_guess(const std::string&, std::int64_t);     \
-  template double verified_residual(const Prepared<T>&, const std::vector<T>&, \
+#define TANSOLVE_INSTANTIATE(T)                                                        \
+  template Columns<T> initial_guesses(const std::string&, std::int64_t, std::int64_t); \
+  template void write_columns(const std::string&, const Columns<T>&);                  \
+  template double verified_residual(const Prepared<T>&, const std::vector<T>&,         \
                                     const std::vector<T>&);
 TANSOLVE_INSTANTIATE(double)
 TANSOLVE_INSTANTIATE(float)

@@ -13,16 +13,32 @@
 
 namespace tansolve::app {
 
-/// A right-hand side by its name: ones, random (uniform in [-1, 1)), A*ones, file (from inside the
-/// matrix file), else the path of a Matrix Market file of n x 1. Throws Error as the reader does,
-/// and bad_input for another shape.
-template <class T, class B>
-std::vector<T> right_hand_side(const std::string& name, std::uint64_t seed, const Dense& inside,
-                               const LinearOperator<T, B>& A);
-
-/// The guess in a Matrix Market file of n x 1; zeros where the path is empty.
+/// Vectors of the same size, one after another.
 template <class T>
-std::vector<T> initial_guess(const std::string& path, std::int64_t n);
+struct Columns {
+  std::vector<T> values;
+  std::int64_t count;
+
+  std::vector<T> column(std::int64_t c) const {
+    const auto size = std::ssize(values) / count;
+    return {values.begin() + c * size, values.begin() + (c + 1) * size};
+  }
+};
+
+/// Right-hand sides by their name: one of ones, random (uniform in [-1, 1)) or A*ones; those of
+/// `file`, from inside the matrix file; else of the Matrix Market or .npy file of that path. Throws
+/// Error as the readers do, and bad_input for another shape.
+template <class T, class B>
+Columns<T> right_hand_sides(const std::string& name, std::uint64_t seed, const Dense& inside,
+                            const LinearOperator<T, B>& A);
+
+/// The guesses in a Matrix Market or .npy file of n x count; zeros where the path is empty.
+template <class T>
+Columns<T> initial_guesses(const std::string& path, std::int64_t n, std::int64_t count);
+
+/// Writes them as .npy where the path ends so, else as a Matrix Market array.
+template <class T>
+void write_columns(const std::string& path, const Columns<T>& x);
 
 /// ||b - A x|| in double, serially, from the CSR matrix where it is at hand, else by the reference
 /// decoder: nothing of it is shared with the product that the solver used.

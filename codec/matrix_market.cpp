@@ -158,7 +158,10 @@ Csr<double> read_matrix_market(InputFile file, Duplicates duplicates, const Prog
 }
 
 Dense read_dense(const std::filesystem::path& path) {
-  const InputFile file(path);
+  return read_dense(InputFile(path));
+}
+
+Dense read_dense(const InputFile& file) {
   return detail::reporting_memory(file.name(), [&] {
     const auto header = detail::parse_matrix_market_header(file.name(), file.text());
     if (header.rows * header.cols > detail::max_dense_values)

@@ -36,6 +36,8 @@ Csr<double> read_matrix_market(InputFile file, Duplicates duplicates = Duplicate
 /// Reads a Matrix Market file of either format as a dense matrix of at most 2^31 - 1 values;
 /// duplicates are summed. Errors as above.
 Dense read_dense(const std::filesystem::path& path);
+/// The same of a file that was read already.
+Dense read_dense(const InputFile& file);
 
 /// Writes a coordinate real general file, compressed when the name ends in .gz. Every value is the
 /// shortest decimal that reads back bit for bit (a NaN as some NaN). Appears complete or not at

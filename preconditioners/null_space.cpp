@@ -78,6 +78,13 @@ void Projected<T, B>::apply_impl(Span<const T, B> x, Span<T, B> y) const {
   Z_->project(y);
 }
 
+template <class T, class B>
+void Projected<T, B>::apply_block_impl(std::int64_t columns, Span<const T, B> X,
+                                       Span<T, B> Y) const {
+  A_->apply_block(columns, X, Y);
+  for (std::int64_t c = 0; c < columns; ++c) Z_->project(Y.subspan(c * this->rows(), this->rows()));
+}
+
 #define TANSOLVE_INSTANTIATE(T, B) \
   template class NullSpace<T, B>;  \
   template class Projected<T, B>;

@@ -48,6 +48,7 @@ class Projected final : public LinearOperator<T, B> {
 
  protected:
   void apply_impl(Span<const T, B> x, Span<T, B> y) const override;
+  void apply_block_impl(std::int64_t columns, Span<const T, B> X, Span<T, B> Y) const override;
 
  private:
   const LinearOperator<T, B>* A_;

@@ -2,48 +2,10 @@
 // BiCGSTAB on the scaled residual, restarted where it breaks down or has drifted.
 #include <tansolve/kernels/for_each_backend.hpp>
 #include <tansolve/solvers/bicgstab.hpp>
+#include <tansolve/solvers/bicgstab_breakdown.hpp>
 #include <tansolve/solvers/recurrence.hpp>
 
-#include <fmt/format.h>
-
 namespace tansolve {
-namespace {
-
-using detail::Breakdown;
-
-/// Why the step alpha = r0'r / r0'v along p cannot be taken, if it cannot; `step` is that of x.
-/// Below the rounding errors of its sum, r0'v is as good as 0.
-template <class T>
-std::optional<Breakdown> no_alpha(double r0_v, double r0_norm, double v_norm, double step) {
-  if (std::abs(r0_v) <= std::numeric_limits<T>::epsilon() * r0_norm * v_norm)
-    return {
-        {Status::breakdown, fmt::format("r0'A M p = {:g}, where ||r0|| = {:g} and ||A M p|| = {:g}",
-                                        r0_v, r0_norm, v_norm)}};
-  if (std::isfinite(r0_v) && std::isfinite(v_norm) && std::isfinite(step)) return {};
-  return {{Status::not_finite, fmt::format("r0'A M p = {:g}, ||A M p|| = {:g}", r0_v, v_norm)}};
-}
-
-/// The same of omega = s't / t't.
-std::optional<Breakdown> no_omega(double st, double t_norm, double step) {
-  if (std::isfinite(st) && std::isfinite(t_norm) && std::isfinite(step)) return {};
-  return {
-      {Status::not_finite,
-       fmt::format("omega = s't / ||t||^2 with t = A M s, s't = {:g}, ||t|| = {:g}", st, t_norm)}};
-}
-
-/// Why there is no next direction, if there is none; r0'r is as good as 0 below its rounding
-/// errors.
-template <class T>
-std::optional<Breakdown> no_direction(double rho, double r0_norm, double r_norm, double omega) {
-  if (!std::isfinite(rho) || !std::isfinite(r_norm))
-    return {{Status::not_finite, fmt::format("r0'r = {:g}, ||r|| = {:g}", rho, r_norm)}};
-  if (omega == 0) return {{Status::breakdown, "omega = 0: s'A M s = 0"}};
-  if (std::abs(rho) > std::numeric_limits<T>::epsilon() * r0_norm * r_norm) return {};
-  return {{Status::breakdown,
-           fmt::format("r0'r = {:g}, where ||r0|| = {:g} and ||r|| = {:g}", rho, r0_norm, r_norm)}};
-}
-
-}  // namespace
 
 // Invariant: x and r with sigma r = b - A x up to rounding; r0, the residual that the run began
 // with; residuals are orthogonal to r0 times polynomials in A', one degree more an iteration. Holds
@@ -78,7 +40,7 @@ Report bicgstab(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T
       norm2(context, v, second);
       const auto [r0_v, v_norm] = detail::read_scalars<2>(context, work, 0);
       const double alpha = rho / r0_v;
-      run.breakdown = no_alpha<T>(r0_v, r0_norm, v_norm, static_cast<T>(to.sigma * alpha));
+      run.breakdown = detail::no_alpha<T>(r0_v, r0_norm, v_norm, static_cast<T>(to.sigma * alpha));
       if (run.breakdown) break;
       axpby(context, static_cast<T>(-alpha), v, 1, s);  // s = r - alpha v
       if (M != nullptr) {
@@ -91,7 +53,7 @@ Report bicgstab(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T
       norm2(context, t, second);
       const auto [st, t_norm] = detail::read_scalars<2>(context, work, 0);
       const double omega = t_norm > 0 ? st / double{t_norm} / t_norm : 0;  // least ||s - omega t||
-      run.breakdown = no_omega(st, t_norm, static_cast<T>(to.sigma * omega));
+      run.breakdown = detail::no_omega(st, t_norm, static_cast<T>(to.sigma * omega));
       if (run.breakdown) break;
       axpbypcz(context, static_cast<T>(to.sigma * alpha), y, static_cast<T>(to.sigma * omega), z, 1,
                x);
@@ -102,7 +64,7 @@ Report bicgstab(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T
       if (std::isfinite(r_norm)) progress.record(to.sigma * r_norm);
       run.met = r_norm <= to.enough;
       if (run.met) break;
-      run.breakdown = no_direction<T>(r0_r, r0_norm, r_norm, omega);
+      run.breakdown = detail::no_direction<T>(r0_r, r0_norm, r_norm, omega);
       const double beta = r0_r / std::exchange(rho, r0_r) * (alpha / omega);
       if (!run.breakdown)  // p = r + beta (p - omega v)
         axpbypcz(context, 1, r, static_cast<T>(-beta * omega), v, static_cast<T>(beta), p);

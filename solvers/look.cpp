@@ -39,6 +39,17 @@ void check_options(std::string_view solver, const SolveOptions<T, B>& options) {
 }  // namespace
 
 template <class T, class B>
+void require_system(std::string_view solver, const LinearOperator<T, B>& A,
+                    std::type_identity_t<Span<const T, B>> b,
+                    std::type_identity_t<Span<const T, B>> x, const SolveOptions<T, B>& options) {
+  if (b.size() != A.rows() || x.size() != A.cols())
+    refuse(solver, fmt::format("{} is {} x {}, but b has {} elements and x has {}", A.name(),
+                               A.rows(), A.cols(), b.size(), x.size()));
+  if (detail::overlap(b, x)) refuse(solver, "b and x overlap, they must be apart");
+  check_options(solver, options);
+}
+
+template <class T, class B>
 void require_square_system(std::string_view solver, const LinearOperator<T, B>& A,
                            std::type_identity_t<Span<const T, B>> b,
                            std::type_identity_t<Span<const T, B>> x,
@@ -48,10 +59,7 @@ void require_square_system(std::string_view solver, const LinearOperator<T, B>& 
     refuse(solver, fmt::format("{} is {} x {}, it must be square; for least squares and "
                                "underdetermined systems LSQR and LSMR fit",
                                A.name(), n, A.cols()));
-  if (b.size() != n || x.size() != n)
-    refuse(solver, fmt::format("{} is {} x {}, but b has {} elements and x has {}", A.name(), n, n,
-                               b.size(), x.size()));
-  if (detail::overlap(b, x)) refuse(solver, "b and x overlap, they must be apart");
+  require_system(solver, A, b, x, options);
   const LinearOperator<T, B>* M = options.preconditioner;
   if (M != nullptr && (M->rows() != n || M->cols() != n))
     refuse(solver, fmt::format("the preconditioner {} is {} x {}, but {} is {} x {}", M->name(),
@@ -59,7 +67,6 @@ void require_square_system(std::string_view solver, const LinearOperator<T, B>& 
   if (M != nullptr && &M->context() != &A.context())
     refuse(solver,
            fmt::format("the preconditioner {} is of another context than {}", M->name(), A.name()));
-  check_options(solver, options);
 }
 
 template <class T, class B>
@@ -118,14 +125,16 @@ RangeOverlap range_overlap(const LinearOperator<T, B>& A, Span<const T, B> r, do
   return {std::abs(static_cast<double>(read(context, scalar))) / r_norm, rounding};
 }
 
-#define TANSOLVE_INSTANTIATE(T, B)                                                           \
-  template void require_square_system(std::string_view, const LinearOperator<T, B>&,         \
-                                      Span<const T, B>, Span<const T, B>,                    \
-                                      const SolveOptions<T, B>&);                            \
-  template std::string first_not_finite(Context<B>&, std::string_view, Span<const T, B>);    \
-  template std::string probe_symmetry(const LinearOperator<T, B>&, Span<T, B>, Span<T, B>,   \
-                                      Span<T, B>, Scalar<T, B>&, Scalar<T, B>&);             \
-  template RangeOverlap range_overlap(const LinearOperator<T, B>&, Span<const T, B>, double, \
+#define TANSOLVE_INSTANTIATE(T, B)                                                              \
+  template void require_system(std::string_view, const LinearOperator<T, B>&, Span<const T, B>, \
+                               Span<const T, B>, const SolveOptions<T, B>&);                    \
+  template void require_square_system(std::string_view, const LinearOperator<T, B>&,            \
+                                      Span<const T, B>, Span<const T, B>,                       \
+                                      const SolveOptions<T, B>&);                               \
+  template std::string first_not_finite(Context<B>&, std::string_view, Span<const T, B>);       \
+  template std::string probe_symmetry(const LinearOperator<T, B>&, Span<T, B>, Span<T, B>,      \
+                                      Span<T, B>, Scalar<T, B>&, Scalar<T, B>&);                \
+  template RangeOverlap range_overlap(const LinearOperator<T, B>&, Span<const T, B>, double,    \
                                       Span<const T, B>, Span<T, B>, Span<T, B>, Scalar<T, B>&);
 TANSOLVE_FOR_EACH_BACKEND(TANSOLVE_INSTANTIATE)
 #undef TANSOLVE_INSTANTIATE

@@ -11,9 +11,15 @@
 
 namespace tansolve {
 
-/// Throws Error(invalid_argument) for what cannot be solved at all: an operator that is not square
-/// (naming the solvers for least squares), vectors or a preconditioner of another size, b and x
-/// that overlap, options out of range. `solver` is named in the message.
+/// Throws Error(invalid_argument) for vectors that do not fit A, b and x that overlap, options out
+/// of range. `solver` is named in the message.
+template <class T, class B>
+void require_system(std::string_view solver, const LinearOperator<T, B>& A,
+                    std::type_identity_t<Span<const T, B>> b,
+                    std::type_identity_t<Span<const T, B>> x, const SolveOptions<T, B>& options);
+
+/// The same, and for what solvers of square systems cannot solve at all: an operator that is not
+/// square (naming the solvers for least squares), a preconditioner of another size or context.
 template <class T, class B>
 void require_square_system(std::string_view solver, const LinearOperator<T, B>& A,
                            std::type_identity_t<Span<const T, B>> b,

@@ -64,6 +64,13 @@ std::ostream& operator<<(std::ostream& out, const Report& report) {
   s += fmt::format(
       "\n  residual: {:.3e} at first, {:.3e} true, {:.3e} by recurrence, {:.3e} asked for\n",
       report.initial_residual, report.true_residual, report.residual, report.threshold);
+  if (report.least_squares) {
+    const LeastSquaresFacts& facts = *report.least_squares;
+    s += fmt::format(
+        "  ||A'r||: {:.3e}, ||A|| {:.3e} or more, its condition about {:.1e}; ||x||: "
+        "{:.6e}\n",
+        facts.normal_residual, facts.operator_norm, facts.condition, facts.solution_norm);
+  }
   s += fmt::format("  {:.3g} s setup, {:.3g} s solve, {} bytes of workspace\n",
                    report.setup_seconds, report.solve_seconds, report.workspace_bytes);
   for (const std::string& warning : report.warnings) s += fmt::format("  warning: {}\n", warning);

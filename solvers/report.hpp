@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,17 @@ std::string_view name(Status status);
 /// A sentence for people, without a full stop.
 std::string_view text(Status status);
 
+/// What solvers of least squares find besides, r being b - A x of the returned x.
+struct LeastSquaresFacts {
+  /// Whether x is a least-squares solution up to the tolerance: normal_residual, recomputed, is at
+  /// most normal_rtol operator_norm ||r||.
+  bool found = false;
+  double normal_residual = 0;  ///< ||A'r||, or ||A'r - damping^2 (x - x0)||; NaN where not computed
+  double operator_norm = 0;    ///< the largest ||A v|| of the unit vectors v that were met
+  double condition = 0;        ///< an estimate of what the solver saw of ||A|| ||A^+||
+  double solution_norm = 0;    ///< ||x||
+};
+
 /// Residuals are 2-norms of b - A x, unpreconditioned, in the units of b; NaN where they could not
 /// be computed. x is always the one returned.
 struct Report {
@@ -56,11 +68,16 @@ struct Report {
   std::vector<double>
       history;  ///< the recurrence's residual after 0, 1, ... iterations, if recorded
 
+  std::optional<LeastSquaresFacts> least_squares = {};  ///< of lsqr and lsmr
+
   double setup_seconds = 0;  ///< workspace, looks, first residual
   double solve_seconds = 0;
   std::int64_t workspace_bytes = 0;
 
   bool converged() const { return status == Status::converged; }
+  /// Whether x is what the solver was asked for: A x = b is met, or by a solver of least squares,
+  /// where there is no such x (`inconsistent`), the residual is least.
+  bool solved() const { return converged() || (least_squares && least_squares->found); }
 };
 
 /// A few lines of text, the last one ended.

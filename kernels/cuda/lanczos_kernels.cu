@@ -2,37 +2,14 @@
 // The vector work of Lanczos methods on the GPU. Compiled without contraction to FMA: elementwise
 // results have the bits of the host.
 #include <tansolve/kernels/cuda/norm.cuh>
+#include <tansolve/kernels/cuda/tiles.cuh>
 #include <tansolve/kernels/lanczos_kernels.hpp>
-
-#include <algorithm>
 
 namespace tansolve::detail {
 namespace {
 
-constexpr int threads = 256;
-constexpr int per_thread = 4;  // elements in flight a thread
-constexpr int tile = threads * per_thread;
-
-int blocks_of(std::int64_t n) {
-  return static_cast<int>(std::clamp<std::int64_t>((n + tile - 1) / tile, 1, reduction_blocks));
-}
-
-/// Calls load(i, u) for the elements i of this thread in a tile, then store(i, u) for all of them.
-template <class Load, class Store>
-__device__ void for_each_element(std::int64_t n, Load load, Store store) {
-  for (std::int64_t first = std::int64_t{blockIdx.x} * tile + threadIdx.x; first < n;
-       first += std::int64_t{gridDim.x} * tile) {
-#pragma unroll
-    for (int u = 0; u < per_thread; ++u)
-      if (const std::int64_t i = first + u * threads; i < n) load(i, u);
-#pragma unroll
-    for (int u = 0; u < per_thread; ++u)
-      if (const std::int64_t i = first + u * threads; i < n) store(i, u);
-  }
-}
-
 template <class T>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(tile_threads)
     lanczos_kernel(std::int64_t n, const T* __restrict__ alpha, const T* __restrict__ beta,
                    const T* __restrict__ p, const T* __restrict__ u_new, T* __restrict__ u_old,
                    T* norm, double* partials, unsigned* ticket) {
@@ -46,12 +23,12 @@ __global__ void __launch_bounds__(threads)
         add_square(next[u], sums);
       },
       [&](std::int64_t i, int u) { u_old[i] = next[u]; });
-  grid_sums<threads>(sums, partials, ticket,
-                     [=](const Sums<3>& total) { *norm = static_cast<T>(norm_of(total)); });
+  grid_sums<tile_threads>(sums, partials, ticket,
+                          [=](const Sums<3>& total) { *norm = static_cast<T>(norm_of(total)); });
 }
 
 template <class T>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(tile_threads)
     divide_kernel(std::int64_t n, const T* __restrict__ a, T* __restrict__ x) {
   const T divisor = *a;
   const bool possible = divisor != 0 && isfinite(divisor);
@@ -62,7 +39,7 @@ __global__ void __launch_bounds__(threads)
 }
 
 template <class T>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(tile_threads)
     minres_kernel(std::int64_t n, MinresScalars<T> s, const T* __restrict__ v,
                   const T* __restrict__ d, T* __restrict__ d_old, T* __restrict__ x, T* norm,
                   double* partials, unsigned* ticket) {
@@ -79,8 +56,8 @@ __global__ void __launch_bounds__(threads)
         d_old[i] = next[u];
         x[i] = moved[u];
       });
-  grid_sums<threads>(sums, partials, ticket,
-                     [=](const Sums<3>& total) { *norm = static_cast<T>(norm_of(total)); });
+  grid_sums<tile_threads>(sums, partials, ticket,
+                          [=](const Sums<3>& total) { *norm = static_cast<T>(norm_of(total)); });
 }
 
 }  // namespace
@@ -89,14 +66,14 @@ template <class T>
 void lanczos_step(Context<Cuda>& context, std::int64_t n, const T* alpha, const T* beta, const T* p,
                   const T* u, T* u_old, T* norm) {
   const auto& [partials, ticket, staging] = context.scratch();
-  lanczos_kernel<<<blocks_of(n), threads, 0, context.stream()>>>(n, alpha, beta, p, u, u_old, norm,
-                                                                 partials, ticket);
+  lanczos_kernel<<<tile_blocks(n), tile_threads, 0, context.stream()>>>(n, alpha, beta, p, u, u_old,
+                                                                        norm, partials, ticket);
   check_launch("lanczos_step");
 }
 
 template <class T>
 void divide(Context<Cuda>& context, std::int64_t n, const T* a, T* x) {
-  divide_kernel<<<blocks_of(n), threads, 0, context.stream()>>>(n, a, x);
+  divide_kernel<<<tile_blocks(n), tile_threads, 0, context.stream()>>>(n, a, x);
   check_launch("divide");
 }
 
@@ -104,8 +81,8 @@ template <class T>
 void minres_step(Context<Cuda>& context, std::int64_t n, const MinresScalars<T>& s, const T* v,
                  const T* d, T* d_old, T* x, T* norm) {
   const auto& [partials, ticket, staging] = context.scratch();
-  minres_kernel<<<blocks_of(n), threads, 0, context.stream()>>>(n, s, v, d, d_old, x, norm,
-                                                                partials, ticket);
+  minres_kernel<<<tile_blocks(n), tile_threads, 0, context.stream()>>>(n, s, v, d, d_old, x, norm,
+                                                                       partials, ticket);
   check_launch("minres_step");
 }
 

@@ -2,23 +2,12 @@
 // The vector work of Lanczos methods on the host: OpenMP over chunks.
 #include <tansolve/kernels/host/chunks.hpp>
 #include <tansolve/kernels/host/kernels.hpp>
+#include <tansolve/kernels/host/take_root.hpp>
 #include <tansolve/kernels/lanczos_kernels.hpp>
 
 #include <cmath>
 
 namespace tansolve::detail {
-namespace {
-
-/// The norm of x from its sum of squares, unless squares may have left the range.
-template <class T>
-void take_root(Context<Host>& context, double sum, std::int64_t n, const T* x, T* norm) {
-  if (std::isfinite(sum) && sum > safe_sum_of_squares)
-    *norm = static_cast<T>(std::sqrt(sum));
-  else
-    norm2(context, n, x, norm);
-}
-
-}  // namespace
 
 template <class T>
 void lanczos_step(Context<Host>& context, std::int64_t n, const T* alpha, const T* beta, const T* p,

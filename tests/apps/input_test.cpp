@@ -81,7 +81,7 @@ TEST_CASE("a right-hand side or a guess that is no file names its option and wha
   run = shell.tansolve("solve gen:poisson5:4 --x0 zeros");
   CHECK(run.code == 3);
   CHECK(contains(run.err, "--x0: cannot read zeros"));
-  CHECK(contains(run.err, "it takes the name of a Matrix Market file"));
+  CHECK(contains(run.err, "it takes the name of a Matrix Market or .npy file"));
   shell.folder.write("bad.mtx", "hello\n");
   for (const std::string option : {"--rhs", "--x0"}) {
     run = shell.tansolve("solve gen:poisson5:4 " + option + " bad.mtx");

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// NumPy's files: magic, version, a header in Python's notation, and the values.
+#include <tansolve/codec/error.hpp>
+#include <tansolve/codec/npy.hpp>
+#include <tansolve/codec/output_file.hpp>
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <charconv>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tansolve {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "values are copied as they are");
+
+constexpr std::string_view magic = "\x93NUMPY";
+constexpr std::int64_t most_values = std::numeric_limits<std::int32_t>::max();
+
+struct Header {
+  std::string_view type;
+  bool fortran_order = false;
+  std::vector<std::int64_t> shape;
+};
+
+/// Reads {'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }, the keys in any order.
+class HeaderParser {
+ public:
+  HeaderParser(const InputFile& file, std::string_view text) : file_(&file), rest_(text) {}
+
+  Header parse() {
+    std::optional<std::string_view> type;
+    std::optional<bool> fortran_order;
+    std::optional<std::vector<std::int64_t>> shape;
+    expect('{');
+    while (!take('}')) {
+      const std::string_view key = quoted();
+      expect(':');
+      if (key == "descr" && !type)
+        type = quoted();
+      else if (key == "fortran_order" && !fortran_order)
+        fortran_order = truth();
+      else if (key == "shape" && !shape)
+        shape = integers();
+      else
+        fail(fmt::format("the key '{}' is unknown, or given twice", key));
+      if (!take(',') && peek() != '}') fail("a comma or '}' is missing");
+    }
+    if (!type || !fortran_order || !shape) fail("'descr', 'fortran_order' or 'shape' is missing");
+    return {*type, *fortran_order, std::move(*shape)};
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    throw Error(ErrorCode::bad_input,
+                fmt::format("{}: the header of the .npy file: {}", file_->name(), what));
+  }
+  char peek() {
+    while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\n'))
+      rest_.remove_prefix(1);
+    return rest_.empty() ? '\0' : rest_.front();
+  }
+  bool take(char expected) {
+    if (peek() != expected) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+  void expect(char expected) {
+    if (!take(expected)) fail(fmt::format("'{}' is expected before '{}'", expected, rest_));
+  }
+  std::string_view quoted() {
+    const char quote = peek();
+    if (quote != '\'' && quote != '"') fail(fmt::format("a string is expected before '{}'", rest_));
+    rest_.remove_prefix(1);
+    const std::size_t end = rest_.find(quote);
+    if (end == std::string_view::npos) fail("a string does not end");
+    const std::string_view result = rest_.substr(0, end);
+    rest_.remove_prefix(end + 1);
+    return result;
+  }
+  bool truth() {
+    peek();
+    for (const bool value : {true, false})
+      if (const std::string_view word = value ? "True" : "False"; rest_.starts_with(word)) {
+        rest_.remove_prefix(word.size());
+        return value;
+      }
+    fail(fmt::format("True or False is expected before '{}'", rest_));
+  }
+  std::vector<std::int64_t> integers() {
+    std::vector<std::int64_t> result;
+    expect('(');
+    while (!take(')')) {
+      peek();
+      std::int64_t value = 0;
+      const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
+      if (error != std::errc() || value < 0)
+        fail(fmt::format("a dimension is expected before '{}'", rest_));
+      rest_.remove_prefix(end - rest_.data());
+      result.push_back(value);
+      if (!take(',') && peek() != ')') fail("a comma or ')' is missing");
+    }
+    return result;
+  }
+
+  const InputFile* file_;
+  std::string_view rest_;
+};
+
+/// The header's text, and where the values begin.
+std::pair<std::string_view, std::size_t> split(const InputFile& file) {
+  const std::string_view text = file.text();
+  const auto fail = [&](const std::string& what) {
+    throw Error(ErrorCode::bad_input, fmt::format("{}: {}", file.name(), what));
+  };
+  if (!is_npy(file)) fail("not a .npy file: it must begin with \\x93NUMPY");
+  const std::size_t version = text.size() > magic.size() ? text[magic.size()] : 0;
+  if (version < 1 || version > 3)
+    fail(fmt::format("version {} of .npy is unknown; there are 1 to 3", version));
+  const std::size_t width = version == 1 ? 2 : 4, at = magic.size() + 2;
+  std::uint32_t length = 0;
+  if (text.size() >= at + width) std::memcpy(&length, text.data() + at, width);
+  if (text.size() < at + width || text.size() - at - width < length)
+    fail("the .npy file ends within its header");
+  return {text.substr(at + width, length), at + width + length};
+}
+
+template <class T>
+void copy_values(const char* data, const Header& header, Dense& dense) {
+  const bool by_columns = header.fortran_order || header.shape.size() == 1;
+  for (std::int64_t j = 0; j < dense.cols; ++j)
+    for (std::int64_t i = 0; i < dense.rows; ++i) {
+      const std::int64_t at = by_columns ? i + j * dense.rows : i * dense.cols + j;
+      T value;
+      std::memcpy(&value, data + at * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
+      dense.values[i + j * dense.rows] = value;
+    }
+}
+
+}  // namespace
+
+bool is_npy(const InputFile& file) {
+  return file.text().starts_with(magic);
+}
+
+Dense read_npy(const InputFile& file) {
+  const auto [text, begin] = split(file);
+  const Header header = HeaderParser(file, text).parse();
+  const auto refuse = [&](const std::string& what) {
+    throw Error(ErrorCode::not_supported, fmt::format("{}: {}", file.name(), what));
+  };
+  if (header.type != "<f8" && header.type != "<f4")
+    refuse(
+        fmt::format("values of type '{}'; they must be '<f8' or '<f4', little-endian float64 or "
+                    "float32",
+                    header.type));
+  if (header.shape.empty() || header.shape.size() > 2)
+    refuse(fmt::format("an array of {} dimensions; it must have one or two", header.shape.size()));
+  Dense dense;
+  dense.rows = header.shape[0];
+  dense.cols = header.shape.size() == 2 ? header.shape[1] : 1;
+  if (dense.cols > 0 && dense.rows > most_values / dense.cols)
+    refuse(fmt::format("{} x {}: arrays of more than {} values are not supported", dense.rows,
+                       dense.cols, most_values));
+
+  const std::int64_t width = header.type == "<f8" ? 8 : 4;
+  const auto found = static_cast<std::int64_t>(file.text().size() - begin);
+  if (found != dense.rows * dense.cols * width)
+    throw Error(
+        ErrorCode::bad_input,
+        fmt::format("{}: {} bytes of values, but {} x {} of '{}' are {}", file.name(), found,
+                    dense.rows, dense.cols, header.type, dense.rows * dense.cols * width));
+  dense.values.resize(dense.rows * dense.cols);
+  const char* data = file.text().data() + begin;
+  width == 8 ? copy_values<double>(data, header, dense) : copy_values<float>(data, header, dense);
+  return dense;
+}
+
+void write_npy(const std::filesystem::path& path, const Dense& matrix) {
+  if (std::ssize(matrix.values) != matrix.rows * matrix.cols)
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("{}: {} values, but {} x {} need {}", path.string(), matrix.values.size(),
+                    matrix.rows, matrix.cols, matrix.rows * matrix.cols));
+  const std::string shape = matrix.cols == 1 ? fmt::format("{},", matrix.rows)
+                                             : fmt::format("{}, {}", matrix.rows, matrix.cols);
+  std::string header =
+      fmt::format("{{'descr': '<f8', 'fortran_order': True, 'shape': ({}), }}", shape);
+  const std::size_t before = magic.size() + 4;  // with version and length
+  header.append((64 - (before + header.size() + 1) % 64) % 64, ' ');
+  header += '\n';
+  const auto length = static_cast<std::uint16_t>(header.size());
+
+  OutputFile file(path);
+  file.write(magic);
+  file.write(std::string_view("\x01\x00", 2));
+  file.write(&length, sizeof(length));
+  file.write(header);
+  file.write(matrix.values.data(), matrix.values.size() * sizeof(double));
+  file.commit();
+}
+
+}  // namespace tansolve

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Dense matrices in NumPy's files.
+#pragma once
+
+#include <tansolve/codec/dense.hpp>
+#include <tansolve/codec/input_file.hpp>
+
+#include <filesystem>
+
+namespace tansolve {
+
+/// Whether a file begins as those of NumPy do.
+bool is_npy(const InputFile& file);
+
+/// Reads an array of one or two dimensions (one: a column), '<f8' or '<f4', in C or Fortran order,
+/// of at most 2^31 - 1 values; versions 1 to 3 of the format (NumPy Enhancement Proposal 1). Throws
+/// Error, naming the file and what would be right: bad_input for a malformed file, not_supported
+/// for other types and dimensions.
+Dense read_npy(const InputFile& file);
+
+/// Writes '<f8' in Fortran order, one dimension where there is one column, two else. Appears
+/// complete or not at all; throws Error: io, invalid_argument when the number of values is not
+/// rows * cols.
+void write_npy(const std::filesystem::path& path, const Dense& matrix);
+
+}  // namespace tansolve

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// GMRES for several right-hand sides, cycle by cycle side by side.
+#include <tansolve/kernels/for_each_backend.hpp>
+#include <tansolve/solvers/block_gmres.hpp>
+#include <tansolve/solvers/hessenberg.hpp>
+#include <tansolve/solvers/lockstep.hpp>
+
+namespace tansolve {
+namespace {
+
+using detail::HessenbergQr;
+
+constexpr std::int64_t r = 0, d = 1, q = 2, z = 3;  // blocks; in a cycle r is its latest v
+
+WorkspaceShape shape(std::int64_t n, std::int64_t columns) {
+  return {.size = n * columns, .vectors = 4, .scalars = columns};
+}
+
+/// h of both passes of Gram-Schmidt, and the norm of what is left.
+constexpr std::int64_t coefficients_of(std::int64_t restart) {
+  return 2 * restart + 1;
+}
+
+/// The Krylov spaces of the columns: A M V_k = V_(k+1) H_k for each.
+template <class T, class B>
+class Arnoldis {
+ public:
+  Arnoldis(detail::Lockstep<T, B>& at, Context<B>& context, BlockGmresWorkspace<T, B>& work)
+      : at_(&at), context_(&context), work_(&work), h_(work.restart()), y_(work.restart()) {
+    const BasisStorage storage = work.bases.front().storage();
+    const double rounding = std::max(64 * std::sqrt(static_cast<double>(work.restart())) *
+                                         storage_roundoff<T>(BasisStorage::working),
+                                     16 * storage_roundoff<T>(storage));
+    for (std::size_t c = 0; c < work.bases.size(); ++c) qr_.emplace_back(work.restart(), rounding);
+    storage_roundoff_ = storage_roundoff<T>(storage);
+  }
+
+  HessenbergQr& qr(std::int64_t s) { return qr_[(*at_)[s].index]; }
+
+  /// v_0 = r / ||r||
+  void start(std::int64_t s) {
+    auto& c = (*at_)[s];
+    c.r0_norm = detail::norm_of<T, B>(*context_, at_->column(r, s), at_->scalar(0, s));
+    basis(s).store(0, at_->scalar(0, s), at_->column(r, s));
+    qr(s).start();
+  }
+
+  /// h = V'q in two passes of Gram-Schmidt, and the next v, of what is left.
+  void step(std::int64_t s) {
+    const std::int64_t j = qr(s).cols();
+    const Span<T, B> h = coefficients(s, 0, j + 1), g = coefficients(s, restart(), j + 1);
+    Scalar<T, B> norm(coefficients(s, 2 * restart(), 1));
+    const Span<T, B> w = at_->column(q, s);
+    basis(s).project(w, h);
+    basis(s).subtract_project(h, w, g);
+    basis(s).subtract(g, w, norm);
+    basis(s).store(j + 1, norm, w);
+    copy(*context_, w, at_->column(r, s));
+  }
+
+  /// The coefficients of all columns, in one transfer.
+  void read() {
+    const std::int64_t count = at_->size() * coefficients_of(restart());
+    seen_.resize(count);
+    copy_to_host<T>(*context_, work_->coefficients.span().subspan(0, count), seen_);
+  }
+
+  /// Takes the column of H of this step, and what follows from it for the run.
+  void append(std::int64_t s) {
+    auto& c = (*at_)[s];
+    const T* column = seen_.data() + s * coefficients_of(restart());
+    const std::int64_t j = qr(s).cols();
+    for (std::int64_t i = 0; i <= j; ++i)
+      h_[i] = static_cast<double>(column[i]) + static_cast<double>(column[restart() + i]);
+    const auto taken = qr(s).append(std::span(h_).first(j + 1), column[2 * restart()]);
+    const bool rounded = storage_roundoff_ > storage_roundoff<T>(BasisStorage::working);
+    if (taken == HessenbergQr::Column::not_finite)
+      c.run.breakdown = {Status::not_finite, "a product with A or the preconditioner"};
+    else if (taken == HessenbergQr::Column::dependent && !rounded)
+      c.run.breakdown = {Status::breakdown,
+                         "the operator is singular on the Krylov space, which holds no solution"};
+    if (taken != HessenbergQr::Column::appended) {
+      c.full = !c.run.breakdown;
+      return;
+    }
+    const double residual = c.r0_norm * qr(s).residual();
+    c.progress.record(c.to.sigma * residual);
+    // Below the storage's precision the recurrence no longer tells the truth.
+    c.full = qr(s).cols() == restart() || qr(s).residual() <= storage_roundoff_;
+    c.run.met = !c.full && residual <= c.to.enough;
+  }
+
+  /// d = ||r|| M V y with the best y, if that is finite.
+  void form_step(std::int64_t s) {
+    auto& c = (*at_)[s];
+    const std::int64_t k = qr(s).cols();
+    if (k == 0) return;
+    qr(s).solve(y_);
+    std::vector<T> y(k);
+    for (std::int64_t i = 0; i < k; ++i) y[i] = static_cast<T>(c.r0_norm * y_[i]);
+    for (const T element : y)
+      if (!std::isfinite(element)) {
+        c.run.breakdown = {Status::not_finite, "the step of a cycle overflows"};
+        return;
+      }
+    const Span<T, B> device_y = coefficients(s, 0, k);
+    copy_from_host<T>(*context_, y, device_y);
+    basis(s).combine(device_y, at_->column(c.M ? q : d, s));
+    if (c.M) c.M->apply(at_->column(q, s), at_->column(d, s));
+  }
+
+ private:
+  std::int64_t restart() const { return work_->restart(); }
+  Basis<T, B>& basis(std::int64_t s) { return work_->bases[(*at_)[s].index]; }
+  Span<T, B> coefficients(std::int64_t s, std::int64_t first, std::int64_t count) {
+    return work_->coefficients.span().subspan(s * coefficients_of(restart()) + first, count);
+  }
+
+  detail::Lockstep<T, B>* at_;
+  Context<B>* context_;
+  BlockGmresWorkspace<T, B>* work_;
+  std::vector<HessenbergQr> qr_;
+  std::vector<double> h_, y_;
+  std::vector<T> seen_;
+  double storage_roundoff_;
+};
+
+template <class T, class B>
+std::vector<Basis<T, B>> make_bases(Context<B>& context, std::int64_t n, std::int64_t columns,
+                                    const KrylovBasis& basis) {
+  if (basis.restart < 1)
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("pseudo_block_gmres: restart is {}, it must be positive", basis.restart));
+  std::vector<Basis<T, B>> bases;
+  for (std::int64_t c = 0; c < columns; ++c)
+    bases.emplace_back(context, n, std::clamp<std::int64_t>(n, 1, basis.restart) + 1,
+                       basis.storage);
+  return bases;
+}
+
+}  // namespace
+
+template <class T, class B>
+BlockGmresWorkspace<T, B>::BlockGmresWorkspace(Context<B>& context, std::int64_t n,
+                                               std::int64_t columns, const KrylovBasis& basis)
+    : vectors(context, shape(n, columns)),
+      bases(make_bases<T>(context, n, columns, basis)),
+      coefficients(context, columns * coefficients_of(restart())) {}
+
+template <class T, class B>
+std::int64_t BlockGmresWorkspace<T, B>::bytes() const {
+  return vectors.bytes() + std::ssize(bases) * bases.front().bytes() +
+         coefficients.size() * std::int64_t{sizeof(T)};
+}
+
+// Invariant: of each column that of gmres. Holds restart + 1 vectors of a basis and 4 more a column
+// beside b and x. Iteration j = 0, 1, ... of a column's cycle: 1 product, 3 (j + 1) + 1 passes over
+// stored vectors and 11 over others, the product's 2 included, 2 (j + 1) + 1 reductions; and 1
+// transfer for all columns together.
+template <class T, class B>
+MultiReport pseudo_block_gmres(const LinearOperator<T, B>& A, std::int64_t columns,
+                               std::type_identity_t<Span<const T, B>> b,
+                               std::type_identity_t<Span<T, B>> x,
+                               const std::type_identity_t<SolveOptions<T, B>>& options,
+                               std::type_identity_t<BlockGmresWorkspace<T, B>>& work) {
+  const LinearOperator<T, B>* M = options.preconditioner;
+  detail::require_square_systems("pseudo_block_gmres", A, columns, b, x, options);
+  Context<B>& context = A.context();
+  work.vectors.require("pseudo_block_gmres", context, shape(A.rows(), columns));
+  detail::Lockstep<T, B> at("pseudo_block_gmres", A, columns, b, x, options, 2, work.vectors);
+  Arnoldis<T, B> arnoldis(at, context, work);
+  const auto begin = [&](std::int64_t s) { arnoldis.start(s); };
+
+  at.start(begin);
+  while (at.size() > 0) {
+    if (M != nullptr) at.apply(*M, r, z);  // Z = M V
+    at.apply(A, M != nullptr ? z : r, q);  // Q = A M V
+    for (std::int64_t s = 0; s < at.size(); ++s) arnoldis.step(s);
+    arnoldis.read();
+    for (std::int64_t s = 0; s < at.size(); ++s) {
+      arnoldis.append(s);
+      if (at.ended(s)) arnoldis.form_step(s);
+    }
+    at.look(begin);
+  }
+  return at.finish();
+}
+
+template <class T, class B>
+MultiReport pseudo_block_gmres(const LinearOperator<T, B>& A, std::int64_t columns,
+                               std::type_identity_t<Span<const T, B>> b,
+                               std::type_identity_t<Span<T, B>> x,
+                               const std::type_identity_t<SolveOptions<T, B>>& options,
+                               const KrylovBasis& basis) {
+  detail::require_square_systems("pseudo_block_gmres", A, columns, b, x, options);
+  const auto began = std::chrono::steady_clock::now();
+  BlockGmresWorkspace<T, B> work(A.context(), A.rows(), columns, basis);
+  const std::chrono::duration<double> building = std::chrono::steady_clock::now() - began;
+  MultiReport report = pseudo_block_gmres(A, columns, b, x, options, work);
+  for (Report& column : report.columns) column.setup_seconds += building.count();
+  return report;
+}
+
+#define TANSOLVE_INSTANTIATE(T, B)                                                                 \
+  template class BlockGmresWorkspace<T, B>;                                                        \
+  template MultiReport pseudo_block_gmres(const LinearOperator<T, B>&, std::int64_t,               \
+                                          Span<const T, B>, Span<T, B>, const SolveOptions<T, B>&, \
+                                          BlockGmresWorkspace<T, B>&);                             \
+  template MultiReport pseudo_block_gmres(const LinearOperator<T, B>&, std::int64_t,               \
+                                          Span<const T, B>, Span<T, B>, const SolveOptions<T, B>&, \
+                                          const KrylovBasis&);
+TANSOLVE_FOR_EACH_BACKEND(TANSOLVE_INSTANTIATE)
+#undef TANSOLVE_INSTANTIATE
+
+}  // namespace tansolve

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What solvers for several right-hand sides share: the columns that are still at work, side by
+// side, and each one's runs, as recurrence.hpp has them for one.
+#pragma once
+
+#include <tansolve/kernels/contract.hpp>
+#include <tansolve/solvers/block.hpp>
+#include <tansolve/solvers/recurrence.hpp>
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <vector>
+
+namespace tansolve::detail {
+
+/// An operator as one column sees it: with that column's count of products.
+template <class T, class B>
+class OneColumn final : public LinearOperator<T, B> {
+ public:
+  explicit OneColumn(const LinearOperator<T, B>& A)
+      : LinearOperator<T, B>(A.context(), A.rows(), A.cols()), A_(&A) {}
+  std::string name() const override { return A_->name(); }
+
+ protected:
+  void apply_impl(Span<const T, B> x, Span<T, B> y) const override { A_->apply(x, y); }
+
+ private:
+  const LinearOperator<T, B>* A_;
+};
+
+/// A right-hand side at work: its place in B and X, and the run that it is in.
+template <class T, class B>
+struct Column {
+  Column(std::string_view solver, std::int64_t number, const LinearOperator<T, B>& all_A,
+         const SolveOptions<T, B>& all_options, std::int64_t workspace_bytes)
+      : index(number),
+        A(all_A),
+        options(all_options),
+        progress(solver, A, with_own(all_options.preconditioner), workspace_bytes) {}
+
+  /// The options, with the preconditioner as this column sees it.
+  const SolveOptions<T, B>& with_own(const LinearOperator<T, B>* all_M) {
+    if (all_M != nullptr) options.preconditioner = &M.emplace(*all_M);
+    return options;
+  }
+
+  std::int64_t index;
+  OneColumn<T, B> A;
+  std::optional<OneColumn<T, B>> M;
+  SolveOptions<T, B> options;
+  Progress<T, B> progress;
+  double truth = 0;  ///< ||b - A x|| when the run began
+  Scaling<T> to = {};
+  Run run = {};
+  bool full = false;  ///< the run has used up its basis
+  std::int64_t runs = 0;
+  double rho = 0, rr = 0, alpha = 0, omega = 0, r0_norm = 0;  ///< the recurrence's, by its letters
+};
+
+/// The columns at work, number s of them in slot s: columns s of the blocks. The first block is R
+/// with sigma_c r_c = b - A x, the second the steps D, with x advanced by sigma_c d_c at a run's
+/// end. The first `moving` blocks belong to the columns: of one that is done, the last one takes
+/// the place.
+template <class T, class B>
+class Lockstep {
+ public:
+  Lockstep(std::string_view solver, const LinearOperator<T, B>& A, std::int64_t columns,
+           Span<const T, B> b, Span<T, B> x, const SolveOptions<T, B>& options, std::int64_t moving,
+           Workspace<T, B>& work)
+      : A_(&A),
+        M_(options.preconditioner),
+        b_(b),
+        x_(x),
+        n_(A.rows()),
+        moving_(moving),
+        products_before_(A.applications()),
+        work_(&work) {
+    report_.columns.resize(columns);
+    for (std::int64_t c = 0; c < columns; ++c)
+      waiting_.push_back(std::make_unique<Column<T, B>>(solver, c, A, options, work.bytes()));
+  }
+
+  std::int64_t size() const { return std::ssize(at_work_); }
+  Column<T, B>& operator[](std::int64_t s) { return *at_work_[s]; }
+  /// Column s of block i; the first s of them.
+  Span<T, B> column(std::int64_t i, std::int64_t s) { return work_->vector(i).subspan(s * n_, n_); }
+  Span<T, B> block(std::int64_t i) { return work_->vector(i).subspan(0, size() * n_); }
+  /// Scalar s of kind i, and all of a kind on the host.
+  Scalar<T, B>& scalar(std::int64_t i, std::int64_t s) { return work_->scalar(i * width() + s); }
+  void read(std::int64_t i, std::vector<T>& to) {
+    to.resize(size());
+    copy_to_host<T>(A_->context(), work_->scalars(i * width(), size()), to);
+  }
+
+  void warn(const std::string& warning) {
+    for (auto& column : waiting_) column->progress.warn(warning);
+  }
+
+  /// Y = A X, or M X, of all columns at work; each has taken part.
+  void apply(const LinearOperator<T, B>& to, std::int64_t from_block, std::int64_t to_block) {
+    to.apply_block(size(), block(from_block), block(to_block));
+    took_part(&to == M_);
+  }
+  void took_part(bool in_preconditioning) {
+    for (auto& column : at_work_)
+      in_preconditioning ? column->M->count_replayed(1) : column->A.count_replayed(1);
+    if (!in_preconditioning) ++report_.block_products;
+  }
+
+  /// Starts every column, in order; begin(s) makes the rest of slot s from its R.
+  template <class Begin>
+  void start(const Begin& begin) {
+    for (auto& next : waiting_) {
+      const std::int64_t s = size();
+      at_work_.push_back(std::move(next));
+      Column<T, B>& c = *at_work_[s];
+      c.truth = c.progress.start(b_of(c), x_of(c), column(0, s), scalar(0, s));
+      begin_or_retire(s, c.progress.meets(c.truth), false, !std::isfinite(c.truth), begin);
+    }
+    waiting_.clear();
+  }
+
+  /// Whether the run in that slot is over.
+  bool ended(std::int64_t s) const {
+    const Column<T, B>& c = *at_work_[s];
+    return c.run.met || c.run.breakdown || c.full || c.progress.stopped();
+  }
+
+  /// Ends the runs that are over, from the last slot down, so that one that moves into a free slot
+  /// has been seen.
+  template <class Begin>
+  void look(const Begin& begin) {
+    for (std::int64_t s = size() - 1; s >= 0; --s) {
+      Column<T, B>& c = *at_work_[s];
+      if (!ended(s)) continue;
+      axpby(A_->context(), c.to.sigma, column(1, s), 1, x_of(c));
+      const double previous = std::exchange(
+          c.truth, c.progress.true_residual(b_of(c), x_of(c), column(0, s), scalar(0, s)));
+      constexpr double eps = std::numeric_limits<T>::epsilon();
+      const bool stagnated = (c.run.met && !(c.truth <= previous / 2)) ||
+                             (c.full && !(c.truth <= (1 - 100 * eps) * previous));
+      const bool broke_down =
+          c.run.breakdown && !(c.run.breakdown->status == Status::breakdown && c.truth < previous);
+      begin_or_retire(s, c.progress.meets(c.truth), stagnated, broke_down, begin);
+    }
+  }
+
+  MultiReport finish() {
+    report_.seconds = std::chrono::duration<double>(Clock::now() - began_).count();
+    report_.products = A_->applications() - products_before_;
+    return std::move(report_);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::int64_t width() const { return std::ssize(report_.columns); }
+  Span<const T, B> b_of(const Column<T, B>& c) const { return b_.subspan(c.index * n_, n_); }
+  Span<T, B> x_of(const Column<T, B>& c) const { return x_.subspan(c.index * n_, n_); }
+
+  template <class Begin>
+  void begin_or_retire(std::int64_t s, bool converged, bool stagnated, bool broke_down,
+                       const Begin& begin) {
+    Column<T, B>& c = *at_work_[s];
+    if (converged || stagnated || broke_down || c.progress.stopped()) {
+      report_.columns[c.index] = c.progress.finish(
+          c.truth, stagnated, broke_down && c.run.breakdown ? &*c.run.breakdown : nullptr,
+          std::max<std::int64_t>(c.runs - 1, 0));
+      return retire(s);
+    }
+    const T sigma = power_of_two_below<T>(c.truth);
+    constexpr double margin = 32 * static_cast<double>(std::numeric_limits<T>::epsilon());
+    c.to = {sigma, c.progress.threshold() / sigma * (1 - margin)};
+    c.run = {};
+    c.full = false;
+    ++c.runs;
+    scale(A_->context(), 1 / sigma, column(0, s));
+    fill(A_->context(), 0, column(1, s));
+    begin(s);
+  }
+
+  /// The last column moves into the slot.
+  void retire(std::int64_t s) {
+    const std::int64_t last = size() - 1;
+    if (s != last) {
+      for (std::int64_t i = 0; i < moving_; ++i) copy(A_->context(), column(i, last), column(i, s));
+      at_work_[s] = std::move(at_work_[last]);
+    }
+    at_work_.pop_back();
+  }
+
+  const LinearOperator<T, B>* A_;
+  const LinearOperator<T, B>* M_;
+  Span<const T, B> b_;
+  Span<T, B> x_;
+  std::int64_t n_, moving_, products_before_;
+  Workspace<T, B>* work_;
+  std::vector<std::unique_ptr<Column<T, B>>> waiting_, at_work_;
+  Clock::time_point began_ = Clock::now();
+  MultiReport report_;
+};
+
+/// Throws as require_square_system does, for k columns.
+template <class T, class B>
+void require_square_systems(std::string_view solver, const LinearOperator<T, B>& A,
+                            std::int64_t columns, Span<const T, B> b, Span<T, B> x,
+                            const SolveOptions<T, B>& options) {
+  const std::int64_t n = A.rows();
+  if (columns < 1 || b.size() != columns * n || x.size() != columns * A.cols())
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{}: {} columns for {} ({} x {}), but B has {} elements and X has {}",
+                            solver, columns, A.name(), n, A.cols(), b.size(), x.size()));
+  if (overlap(b, x))
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{}: B and X overlap, they must be apart", solver));
+  require_square_system(solver, A, b.subspan(0, n), x.subspan(0, n), options);
+}
+
+/// The same with a workspace of that shape.
+template <class T, class B, class Solve>
+MultiReport solve_columns_with_own_workspace(std::string_view solver, const LinearOperator<T, B>& A,
+                                             std::int64_t columns, Span<const T, B> b, Span<T, B> x,
+                                             const SolveOptions<T, B>& options,
+                                             const WorkspaceShape& shape, const Solve& solve) {
+  require_square_systems(solver, A, columns, b, x, options);
+  const auto began = std::chrono::steady_clock::now();
+  Workspace<T, B> work(A.context(), shape);
+  const std::chrono::duration<double> building = std::chrono::steady_clock::now() - began;
+  MultiReport report = solve(work);
+  for (Report& column : report.columns) column.setup_seconds += building.count();
+  return report;
+}
+
+}  // namespace tansolve::detail

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Several right-hand sides at once: every way to end, what an iteration costs, the same bits.
+#include <tansolve/solvers/small_matrix.hpp>
+
+#include "solvers/block.hpp"
+
+#include <sstream>
+
+namespace tansolve::test {
+
+TEST_CASE("columns end each in its own way") {
+  Context<Checked> context;
+  const auto matrix = poisson<double>(12, 10);
+  const std::int64_t n = matrix.rows();
+  const CsrOperator<double, Checked> a(context, matrix);
+  auto b = random_vector<double>(3 * n, 3);
+  b[n + 5] = nan_of<double>;
+  for (const auto method : all_methods) {
+    CAPTURE(static_cast<int>(method));
+    const auto poisoned = solve_columns<double, Checked>(method, a, b);
+    CHECK(poisoned.report.columns[0].converged());
+    CHECK(poisoned.report.columns[1].status == Status::not_finite);
+    CHECK(poisoned.report.columns[1].detail == "b[5] = nan");
+    CHECK(poisoned.report.columns[2].converged());
+    CHECK_FALSE(poisoned.report.solved());
+
+    for (const std::int64_t limit : {0, 1, 4}) {
+      const auto limited =
+          solve_columns<double, Checked>(method, a, part(b, 0, n), {.max_iterations = limit});
+      CHECK(limited.report.columns[0].status == Status::iteration_limit);
+      CHECK(limited.report.columns[0].iterations == limit);
+      const auto cancelled = solve_columns<double, Checked>(
+          method, a, part(b, 0, n), {.monitor = [&](std::int64_t i, double) { return i < limit; }});
+      CHECK(cancelled.report.columns[0].status == Status::cancelled);
+      CHECK(cancelled.x == limited.x);
+    }
+    CHECK(solve_columns<double, Checked>(method, a, part(b, 0, n), {.time_limit = 0})
+              .report.columns[0]
+              .status == Status::time_limit);
+
+    const auto stagnated = solve_columns<double, Checked>(method, a, part(b, 0, n), {.rtol = 0});
+    const Status status = stagnated.report.columns[0].status;
+    const bool may_break_down = method == BlockMethod::bicgstab || method == BlockMethod::gmres;
+    CHECK((status == Status::stagnated || (may_break_down && status == Status::breakdown)));
+    CHECK(stagnated.report.columns[0].true_residual <= 1e-13);
+    CHECK(stagnated.report.columns[0].restarts > 0);
+  }
+}
+
+TEST_CASE("block methods report operators that are not positive definite, or not symmetric") {
+  Context<Checked> context;
+  const auto indefinite = diagonal_matrix<double>({1, -2, 3});
+  const CsrOperator<double, Checked> a(context, indefinite);
+  for (const auto method : {BlockMethod::cg, BlockMethod::block_cg}) {
+    const auto answers = solve_columns<double, Checked>(method, a, {0, 1, 0, 1, 0, 0});
+    CHECK(answers.report.columns[0].status == Status::indefinite_operator);
+    if (method == BlockMethod::cg) CHECK(answers.report.columns[1].converged());
+  }
+  const auto skewed = convection<double>(6, 5, 0.4);
+  const CsrOperator<double, Checked> wind(context, skewed);
+  const auto b = random_vector<double>(60, 1);
+  for (const auto method : {BlockMethod::cg, BlockMethod::block_cg}) {
+    const auto answers = solve_columns<double, Checked>(method, wind, b, {.max_iterations = 1});
+    for (const auto& column : answers.report.columns) {
+      REQUIRE(column.warnings.size() == 1);
+      CHECK(column.warnings[0].find("csr is not symmetric") == 0);
+    }
+  }
+  CHECK(solve_columns<double, Checked>(BlockMethod::bicgstab, wind, b).report.solved());
+  const auto singular = diagonal_matrix<double>({1, 0, 3});
+  const auto none = solve_columns<double, Checked>(
+      BlockMethod::block_cg, CsrOperator<double, Checked>(context, singular), {0, 1, 0, 0, 1, 0});
+  for (const auto& column : none.report.columns) CHECK(column.status == Status::breakdown);
+}
+
+TEST_CASE("solvers for several columns refuse what does not fit, and name it") {
+  Context<Checked> context;
+  const auto matrix = poisson<double>(3, 2);
+  const CsrOperator<double, Checked> a(context, matrix);
+  const auto b = upload(context, std::vector<double>(12, 1.0));
+  auto x = upload(context, std::vector<double>(12)), y = upload(context, std::vector<double>(6));
+  CHECK_THROWS_WITH_AS(pseudo_block_cg(a, 2, b, y),
+                       doctest::Contains("B has 12 elements and X has 6"), Error);
+  CHECK_THROWS_WITH_AS(block_cg(a, 3, b, x), doctest::Contains("3 columns for csr (6 x 6)"), Error);
+  CHECK_THROWS_AS(pseudo_block_bicgstab(a, 0, b, x), Error);
+  CHECK_THROWS_WITH_AS(block_cg(a, 2, x, x), doctest::Contains("B and X overlap"), Error);
+  Workspace<double, Checked> small(context, pseudo_block_cg_workspace(6, 1, false));
+  CHECK_THROWS_WITH_AS(pseudo_block_cg(a, 2, b, x, {}, small),
+                       doctest::Contains("pseudo_block_cg: a workspace of"), Error);
+}
+
+TEST_CASE("a multi report prints every column and the products of all") {
+  Context<Checked> context;
+  const auto matrix = poisson<double>(3, 2);
+  const CsrOperator<double, Checked> a(context, matrix);
+  std::ostringstream out;
+  out << solve_columns<double, Checked>(BlockMethod::block_cg, a, std::vector<double>(12, 1.0))
+             .report;
+  CHECK(out.str().find("column 2 of 2\nconverged") != std::string::npos);
+  CHECK(out.str().find(" products in ") != std::string::npos);
+}
+
+namespace {
+
+/// What the iterations from the 3rd to the 5th of 3 columns cost together.
+Counters cost_of_three_iterations(BlockMethod method, bool preconditioned, std::int64_t n) {
+  Counters cost;
+  for (const std::int64_t iterations : {5, 2}) {
+    Context<Checked> context;
+    const auto matrix = poisson<double>(n / 40, 40);
+    const CsrOperator<double, Checked> a(context, matrix);
+    const Jacobi<double, Checked> jacobi(context, a);
+    const auto b = upload(context, random_vector<double>(3 * n, 3));
+    auto x = upload(context, std::vector<double>(3 * n, 0.0));
+    Workspace<double, Checked> work(
+        context, method == BlockMethod::cg ? pseudo_block_cg_workspace(n, 3, preconditioned)
+                                           : pseudo_block_bicgstab_workspace(n, 3, preconditioned));
+    BlockCgWorkspace<double, Checked> block_work(context, n, 3);
+    BlockGmresWorkspace<double, Checked> gmres_work(context, n, 3, {});
+    SolveOptions<double, Checked> options{.max_iterations = iterations, .probe_symmetry = false};
+    if (preconditioned) options.preconditioner = &jacobi;
+    context.counters() = {};
+    const MultiReport report =
+        method == BlockMethod::cg         ? pseudo_block_cg(a, 3, b, x, options, work)
+        : method == BlockMethod::bicgstab ? pseudo_block_bicgstab(a, 3, b, x, options, work)
+        : method == BlockMethod::gmres    ? pseudo_block_gmres(a, 3, b, x, options, gmres_work)
+                                          : block_cg(a, 3, b, x, options, block_work);
+    for (const auto& column : report.columns) CHECK(column.status == Status::iteration_limit);
+    CHECK(context.counters().allocations == 0);
+    const Counters& seen = context.counters();
+    const std::int64_t sign = iterations == 5 ? 1 : -1;
+    cost.products += sign * seen.products;
+    cost.reductions += sign * seen.reductions;
+    cost.elements += sign * seen.elements;
+    cost.transfers += sign * seen.transfers;
+  }
+  return cost;
+}
+
+}  // namespace
+
+TEST_CASE("an iteration for several columns costs what its source says") {
+  const std::int64_t n = 1600;
+  const Counters plain = cost_of_three_iterations(BlockMethod::cg, false, n);
+  CHECK(plain.products == 3 * 3);
+  CHECK(plain.elements == 3 * 3 * 15 * n);
+  CHECK(plain.reductions == 3 * 3 * 2);
+  CHECK(plain.transfers == 3 * 2);
+  const Counters helped = cost_of_three_iterations(BlockMethod::cg, true, n);  // Jacobi: 3 passes
+  CHECK(helped.products == 3 * 3 * 2);
+  CHECK(helped.elements == 3 * 3 * (15 + 2 + 3) * n);
+  CHECK(helped.reductions == 3 * 3 * 3);
+  CHECK(helped.transfers == 3 * 3);
+  const Counters stabilised = cost_of_three_iterations(BlockMethod::bicgstab, false, n);
+  CHECK(stabilised.products == 3 * 3 * 2);
+  CHECK(stabilised.elements == 3 * 3 * 27 * n);
+  CHECK(stabilised.reductions == 3 * 3 * 6);
+  CHECK(stabilised.transfers == 3 * 6);
+  const Counters block = cost_of_three_iterations(BlockMethod::block_cg, false, n);
+  CHECK(block.products == 3 * 3);
+  CHECK(block.elements == 3 * 3 * 29 * n);
+  CHECK(block.transfers == 3 * 11);
+  const Counters minimal = cost_of_three_iterations(BlockMethod::gmres, false, n);  // j = 2, 3, 4
+  CHECK(minimal.products == 3 * 3);
+  CHECK(minimal.elements == 3 * (3 * (3 + 4 + 5) + 3 * (1 + 11) + 3) * n);  // and 3 more in x
+  CHECK(minimal.reductions == 3 * (2 * (3 + 4 + 5) + 3));
+  CHECK(minimal.transfers == 3 * 1);
+}
+
+TEST_CASE("solvers for several columns give the same bits for 1, 2 and 3 threads") {
+  const auto matrix = poisson<float>(150, 120);
+  const auto b = random_vector<float>(3 * matrix.rows(), 3);
+  for (const auto method : all_methods) {
+    std::vector<Answers<float>> answers;
+    for (const int threads : {1, 2, 3, 1}) {
+      Context<Host> context(threads);
+      answers.push_back(solve_columns<float, Host>(
+          method, CsrOperator<float, Host>(context, matrix), b, {.max_iterations = 20}));
+    }
+    for (const auto& answer : answers) {
+      CHECK(answer.x == answers[0].x);
+      CHECK(answer.report.columns[2].history == answers[0].report.columns[2].history);
+    }
+  }
+}
+
+TEST_CASE("an orthonormal basis is found of dependent vectors") {
+  // (1 0)', (1 1e-3)', 5 (1 0)', 0, and (1 1e-9)', which is (1 0)' up to the tolerance
+  const double x[5][2] = {{1, 0}, {1, 1e-3}, {5, 0}, {0, 0}, {1, 1e-9}};
+  std::vector<double> G(25), L(25), C(25);
+  for (int i = 0; i < 5; ++i)
+    for (int j = 0; j < 5; ++j) G[i + 5 * j] = x[i][0] * x[j][0] + x[i][1] * x[j][1];
+  REQUIRE(detail::orthonormalising(5, 1e-14, G, L, C) == 2);
+  double p[2][2] = {};
+  for (int j = 0; j < 2; ++j)
+    for (int i = 0; i < 5; ++i)
+      for (int e = 0; e < 2; ++e) p[j][e] += x[i][e] * C[i + 5 * j];
+  for (int i = 0; i < 2; ++i)
+    for (int j = 0; j < 2; ++j)
+      CHECK(std::abs(p[i][0] * p[j][0] + p[i][1] * p[j][1] - (i == j)) <= 1e-9);
+  std::vector<double> bad = {nan_of<double>};
+  CHECK(detail::orthonormalising(1, 1e-14, bad, L, C) == -1);
+}
+
+TEST_CASE("small systems are solved by Cholesky, and indefinite ones are told apart") {
+  std::vector<double> a = {4, 2, 2, 5};  // L = (2 0; 1 2)
+  CHECK(detail::cholesky(2, 1e-15, a).good == 2);
+  std::vector<double> x = {8, 8, 4, -6};  // A (1.5 1)' = (8 8)', A (2 -2)' = (4 -6)'
+  detail::cholesky_solve(2, a, 2, x);
+  CHECK(x[0] == doctest::Approx(1.5));
+  CHECK(x[1] == doctest::Approx(1));
+  CHECK(x[2] == doctest::Approx(2));
+  CHECK(x[3] == doctest::Approx(-2));
+  std::vector<double> indefinite = {1, 2, 2, 1};
+  const auto pivots = detail::cholesky(2, 1e-15, indefinite);
+  CHECK(pivots.good == 1);
+  CHECK(pivots.bad == -3);
+}
+
+}  // namespace tansolve::test
