@@ -22,7 +22,10 @@ constexpr std::int64_t most_patterns = 1 << 16;
 /// (band:2000000:32:1500:0). Launch and latencies take the least time (poisson27:20).
 constexpr double pattern_nonzero = 0.47e-3, pattern_row = 3.1e-3, shape_nonzero = 2.2e-3;
 constexpr double far_pattern_nonzero = 8.5e-3, far_shape_nonzero = 3e-3;
-constexpr double shape_bandwidth = 3300, packed_bandwidth = 3700;
+constexpr double shape_bandwidth = 3300, packed_bandwidth = 3900;
+/// Of a field of columns without patterns at least, waiting for it and then for x: of up to 16 bits
+/// (band:2000000:32:1500:16), and of more (heisenberg:24, tile:20:bcsstk32, within 25 %).
+constexpr double near_field = 1.9e-3, far_field = 2.7e-3;
 constexpr double least_nanoseconds = 5000;
 /// What of patterns and dictionaries kernels keep in shared memory.
 constexpr double shared_tables = 56 << 10, shared_dictionary = 48 << 10;
@@ -40,6 +43,9 @@ struct Size {
   double fields = 0;            ///< with exceptions and slice offsets
   bool far_tables = false;      ///< beyond shared memory
   bool far_dictionary = false;  ///< likewise
+  double entries = 0;           ///< of fields
+  int column_bits = 0;
+  Gather gather;
   double total() const { return numbers + tables + fields; }
 };
 
@@ -85,7 +91,7 @@ std::optional<Size> shapes_size(const Csr<T>& matrix, std::int64_t limit) {
 }
 
 template <class T>
-Size packed_size(const Csr<T>& matrix) {
+Size packed_size(const Csr<T>& matrix, bool on_gpu) {
   const RowOrder order = choose_order(matrix);
   const ColumnFormat columns = choose_column_format(matrix, order);
   Size size;
@@ -95,7 +101,27 @@ Size packed_size(const Csr<T>& matrix) {
                  4 * static_cast<double>(order.order.size());
   size.fields = entries * columns.bits / 8 + rows / warp_size * 8;
   add_values(choose_value_format(matrix, true), entries, size);
+  size.entries = entries;
+  size.column_bits = columns.bits;
+  if (on_gpu) size.gather = estimate_gather(matrix, order.order);
   return size;
+}
+
+/// Nanoseconds of a product with fields, which the GPU reads in so many bytes.
+template <class T>
+double field_nanoseconds(const Csr<T>& matrix, bool shapes, const Size& size, double bytes,
+                         const Gather& natural) {
+  const auto nnz = static_cast<double>(matrix.nnz());
+  const double dictionary = size.far_dictionary ? 32 * nnz : 0;
+  if (shapes)
+    return std::max({bytes / shape_bandwidth,
+                     gather_nanoseconds({natural.lines, natural.bytes + dictionary}),
+                     nnz * (size.far_tables ? far_shape_nonzero : shape_nonzero)});
+  // What scattered columns read of x comes on top of the fields, whose place in the caches it
+  // takes.
+  return std::max({(bytes + size.gather.bytes + dictionary) / packed_bandwidth,
+                   gather_nanoseconds({.lines = size.gather.lines}),
+                   size.entries * (size.column_bits > 16 ? far_field : near_field)});
 }
 
 }  // namespace
@@ -106,8 +132,9 @@ std::optional<Candidate> predict_arrays(const Csr<T>& matrix, Coding coding, boo
   const std::int64_t limit = asked ? std::numeric_limits<std::int64_t>::max()
                                    : std::clamp<std::int64_t>(matrix.rows() / 8, 64, most_patterns);
   const std::optional<Size> size = coding == Coding::patterns ? patterns_size(matrix, limit)
-                                   : coding == Coding::shapes ? shapes_size(matrix, limit)
-                                                              : packed_size(matrix);
+                                   : coding == Coding::shapes
+                                       ? shapes_size(matrix, limit)
+                                       : packed_size(matrix, processor == Processor::gpu);
   if (!size) return {};
   Candidate candidate{.plan = {.coding = coding}};
   candidate.bytes = size->total();
@@ -124,11 +151,8 @@ std::optional<Candidate> predict_arrays(const Csr<T>& matrix, Coding coding, boo
   } else {
     const double bytes = candidate.bytes + static_cast<double>(sizeof(T)) *
                                                static_cast<double>(matrix.rows() + matrix.cols());
-    const bool shapes = coding == Coding::shapes;
-    const double work = shapes ? nnz * (size->far_tables ? far_shape_nonzero : shape_nonzero) : 0;
-    const double far_bytes = gather.bytes + (size->far_dictionary ? 32 * nnz : 0);
-    candidate.nanoseconds = std::max({bytes / (shapes ? shape_bandwidth : packed_bandwidth),
-                                      gather_nanoseconds({gather.lines, far_bytes}), work});
+    candidate.nanoseconds =
+        field_nanoseconds(matrix, coding == Coding::shapes, *size, bytes, gather);
   }
   candidate.nanoseconds = std::max(candidate.nanoseconds, least_nanoseconds);
   return candidate;

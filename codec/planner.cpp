@@ -41,6 +41,9 @@ constexpr double csr_least_nanoseconds = 0.9;
 /// (varcoef7:128 and er:1000000:16, whose gather of x it includes).
 constexpr std::array<double, stream_codings> gpu_costs = {2.25, 1.45, 1.35, 1.1, 1.1, 1.4};
 constexpr double gpu_row_cost = 1.4, gpu_lane_cost = 3.7, gpu_escape_cost = 6;
+/// Of a nonzero whose symbol's entry does not lie in shared memory (tile:50:Si5H12), and the bytes
+/// that do.
+constexpr double gpu_far_entry_cost = 4.4, gpu_shared_entries = 114 << 10;
 /// And of an entry of the longest row, which one lane decodes alone (laplacian:ba:2000000:12).
 constexpr double gpu_serial_cost = 120'000;
 /// Nanoseconds of launching, copying the tables and waiting for the first words (poisson27:20).
@@ -157,7 +160,7 @@ Candidate predict(const Csr<T>& matrix, const Histogram& histogram, const Plan& 
   const auto symbol_tables = build_tables<T>(histogram, plan.coding);
 
   Candidate candidate{.plan = plan};
-  double bits = 0, padding_bits = 0;
+  double bits = 0, padding_bits = 0, entry_bytes = 0;
   for (std::size_t t = 0; t < symbol_tables.size(); ++t) {
     const auto& counts = tables == 1 ? histogram.pairs
                          : t == 0    ? histogram.deltas
@@ -166,6 +169,7 @@ Candidate predict(const Csr<T>& matrix, const Histogram& histogram, const Plan& 
     bits += cost.bits;
     candidate.escapes += cost.escapes;
     padding_bits += cost.padding_bits / tables;
+    entry_bytes += 2 * sizeof(T) * static_cast<double>(symbol_tables[t].values.size());
     candidate.bytes += static_cast<double>(2 * symbol_tables[t].code.slots.size() +
                                            4 * symbol_tables[t].deltas.size() +
                                            sizeof(T) * symbol_tables[t].values.size());
@@ -185,9 +189,11 @@ Candidate predict(const Csr<T>& matrix, const Histogram& histogram, const Plan& 
 
   if (processor == Processor::gpu) {
     const auto rows = static_cast<double>(matrix.rows());
-    const double picoseconds =
-        gpu_costs[static_cast<std::size_t>(plan.coding)] * (nnz + padding / tables) +
-        gpu_row_cost * rows + gpu_lane_cost * lanes + gpu_escape_cost * candidate.escapes;
+    const double picoseconds = (gpu_costs[static_cast<std::size_t>(plan.coding)] +
+                                (entry_bytes > gpu_shared_entries ? gpu_far_entry_cost : 0)) *
+                                   (nnz + padding / tables) +
+                               gpu_row_cost * rows + gpu_lane_cost * lanes +
+                               gpu_escape_cost * candidate.escapes;
     std::int64_t longest = 0;
     for (std::int64_t i = 0; i < matrix.rows(); ++i) longest = std::max(longest, matrix.row_nnz(i));
     const auto longest_row = static_cast<double>(longest);
