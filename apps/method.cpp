@@ -139,7 +139,7 @@ constexpr SolverEntry<T, B> table_of_solvers[] = {
      }},
     {"fcg", Kind::definite, false,
      [](auto& A, auto b, auto x, auto& options, auto&) { return fcg(A, b, x, options); }},
-    {"block-cg", Kind::definite, false,
+    {"block_cg", Kind::definite, false,
      [](auto& A, auto b, auto x, auto& options, auto&) {
        return block_cg(A, 1, b, x, options).columns.front();
      },

@@ -86,7 +86,7 @@ TEST_CASE("solve takes several right-hand sides, and reports and writes every co
   shell.folder.write("a.mtx", square);
   shell.folder.write("b.mtx", three_columns);
   write_npy(shell.folder / "b.npy", read_dense(shell.folder / "b.mtx"));
-  for (const std::string solver : {"cg", "block-cg", "gmres", "bicgstab", "lsqr"})
+  for (const std::string solver : {"cg", "block_cg", "gmres", "bicgstab", "lsqr"})
     for (const std::string rhs : {"b.mtx", "b.npy"})
       for (const std::string to : {"x.mtx", "x.npy"}) {
         CAPTURE(solver);
