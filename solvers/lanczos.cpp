@@ -132,7 +132,8 @@ template <class T, class B>
 bool sharpen(KrylovSpace<T, B>& space, const Wanted& wanted, std::int64_t nev, std::int64_t most,
              bool patient, Filtering<T, B>& filtering) {
   const auto& pairs = space.pairs();
-  if (std::ssize(pairs) < nev + 2) return false;
+  const std::int64_t edge = nev + 1 + nev / 2;  // so that those next to the wanted stand out, too
+  if (std::ssize(pairs) <= edge) return false;
   const double near = pairs[0].value, range = pairs.back().value - near;
   if (std::isnan(filtering.far))
     filtering.far = pairs.back().value + std::copysign(pairs.back().residual, range) + range / 100;
@@ -146,7 +147,7 @@ bool sharpen(KrylovSpace<T, B>& space, const Wanted& wanted, std::int64_t nev, s
     return true;
   }
   if (patient || space.locked() > 0 || 2 * wanted.converged >= nev) return false;
-  const auto next = map.sharper(near, pairs[nev].value, filtering.far, most);
+  const auto next = map.sharper(near, pairs[edge].value, filtering.far, most);
   if (next) filtering.use(*next, space);
   return next.has_value();
 }

@@ -71,9 +71,10 @@ void require_positive_diagonal(const LinearOperator<T, B>& mass, Span<T, B> d) t
   const auto count = std::ranges::count_if(elements, unfit);
   if (count == 0) return;
   const auto first = std::ranges::find_if(elements, unfit) - elements.begin();
-  require(false, fmt::format("{} is not positive definite: {} of {} diagonal elements are not "
-                             "positive, first in row {} (counting from 1): {}",
-                             mass.name(), count, elements.size(), first + 1, elements[first]));
+  require(false,
+          fmt::format("the mass {} is not positive definite: {} of {} diagonal elements are not "
+                      "positive, first in row {} (counting from 1): {}",
+                      mass.name(), count, elements.size(), first + 1, elements[first]));
 } catch (const Error& error) {
   if (error.code() != ErrorCode::not_supported) throw;
 }

@@ -344,8 +344,9 @@ TEST_CASE("slips on the command line end with 2, a missing device with 4") {
       CHECK_MESSAGE(contains(text, option + ": '" + value + "' is not an integer from 0 to "),
                     text);
     }
-  CHECK(contains(message("frobnicate gen:poisson5:4"),
-                 "'frobnicate' is no command; there are solve, encode, decode, info, bench, gen"));
+  CHECK(contains(
+      message("frobnicate gen:poisson5:4"),
+      "'frobnicate' is no command; there are solve, eigs, encode, decode, info, bench, gen"));
   CHECK(contains(message(""), "a command is missing; there are solve"));
   const Outcome cuda = shell.tansolve("solve gen:poisson5:4 --device cuda:999");
   CHECK(cuda.code == 4);
