@@ -232,7 +232,7 @@ Method choose_method(const Traits& traits, const std::string& solver,
   if (!entry.keeps_basis && (tuning.restart || tuning.basis))
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{}: {} keeps no basis that it restarts from",
-                            tuning.restart ? "--restart" : "--basis", entry.name));
+                            tuning.restart ? "--restart" : "--basis-precision", entry.name));
   if (tuning.damping && entry.takes != Kind::rectangular)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("--damp: {} cannot damp; lsmr and lsqr can", entry.name));

@@ -339,7 +339,7 @@ void add_solver_options(CLI::App& parser, SolveCommandOptions& options) {
       ->check(whole_number(std::numeric_limits<std::int64_t>::max()))
       ->type_name("M");
   add_choice<BasisStorage>(
-      parser, "--basis",
+      parser, "--basis-precision",
       {{"working", BasisStorage::working},
        {"f32", BasisStorage::fp32},
        {"f16", BasisStorage::fp16}},
