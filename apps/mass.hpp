@@ -27,8 +27,9 @@ struct Mass {
 template <class T>
 Mass<T> read_mass(const std::string& name, InputOptions input, std::int64_t n);
 
-/// ||A v - lambda B v|| / ||v|| for each pair, the vectors one after another: serially in double as
-/// verified_residual, so that nothing is shared with the products that the solver used.
+/// ||A v - lambda B v|| / ||v|| for each pair, the vectors one after another: serially in double, B
+/// v rounded to T, as verified_residual, so that nothing is shared with the products that the
+/// solver used.
 template <class T>
 std::vector<double> verified_residuals(const Prepared<T>& matrix, const Mass<T>& mass,
                                        const EigenReport& report, const std::vector<T>& vectors);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The cost model: bytes from the histogram, time from what was measured.
+#include <tansolve/codec/array_encode.hpp>
 #include <tansolve/codec/array_plans.hpp>
 #include <tansolve/codec/encode.hpp>
 #include <tansolve/codec/error.hpp>
@@ -43,7 +44,10 @@ constexpr std::array<double, stream_codings> gpu_costs = {2.25, 1.45, 1.35, 1.1,
 constexpr double gpu_row_cost = 1.4, gpu_lane_cost = 3.7, gpu_escape_cost = 6;
 /// Of a nonzero whose symbol's entry does not lie in shared memory (tile:50:Si5H12), and the bytes
 /// that do.
-constexpr double gpu_far_entry_cost = 4.4, gpu_shared_entries = 114 << 10;
+constexpr double gpu_far_entry_cost = 2.1, gpu_shared_entries = 114 << 10;
+/// Of a nonzero where some lane of a warp has an escape in most segments, as from one nonzero in so
+/// many on (tile:50:Si5H12 by paper, within 25 %).
+constexpr double gpu_escapes_cost = 2.5, nonzeros_a_warp_segment = 256;
 /// And of an entry of the longest row, which one lane decodes alone (laplacian:ba:2000000:12).
 constexpr double gpu_serial_cost = 120'000;
 /// Nanoseconds of launching, copying the tables and waiting for the first words (poisson27:20).
@@ -189,11 +193,14 @@ Candidate predict(const Csr<T>& matrix, const Histogram& histogram, const Plan& 
 
   if (processor == Processor::gpu) {
     const auto rows = static_cast<double>(matrix.rows());
-    const double picoseconds = (gpu_costs[static_cast<std::size_t>(plan.coding)] +
-                                (entry_bytes > gpu_shared_entries ? gpu_far_entry_cost : 0)) *
-                                   (nnz + padding / tables) +
-                               gpu_row_cost * rows + gpu_lane_cost * lanes +
-                               gpu_escape_cost * candidate.escapes;
+    // Lanes wait for the longest row of their warp.
+    const double lanes_padding = detail::padded_share(matrix);
+    const double picoseconds =
+        (gpu_costs[static_cast<std::size_t>(plan.coding)] +
+         (entry_bytes > gpu_shared_entries ? gpu_far_entry_cost : 0)) *
+            (nnz + padding / tables) * lanes_padding +
+        gpu_escapes_cost * std::min(nnz, nonzeros_a_warp_segment * candidate.escapes) +
+        gpu_row_cost * rows + gpu_lane_cost * lanes + gpu_escape_cost * candidate.escapes;
     std::int64_t longest = 0;
     for (std::int64_t i = 0; i < matrix.rows(); ++i) longest = std::max(longest, matrix.row_nnz(i));
     const auto longest_row = static_cast<double>(longest);

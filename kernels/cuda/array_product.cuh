@@ -51,7 +51,6 @@ __global__ void __launch_bounds__(long_row_threads)
   const std::uint32_t lane = threadIdx.x % 32;
   const int column = blockIdx.y;
   const T* pieces = matrix.pieces + std::int64_t{column} * matrix.piece_count;
-  T* y = vectors.y[column];
   constexpr int warps = long_row_threads / 32;
   Sums<1> xy;
   for (std::uint32_t i = blockIdx.x * warps + threadIdx.x / 32; i < matrix.long_rows;
@@ -61,12 +60,7 @@ __global__ void __launch_bounds__(long_row_threads)
       sum += pieces[s];
     for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_down_sync(~0u, sum, offset);
     if (lane != 0) continue;
-    const std::uint32_t row = matrix.long_row[i];
-    const T scaled = vectors.alpha * sum;
-    const T result = vectors.beta == 0 ? scaled : scaled + vectors.beta * y[row];
-    y[row] = result;
-    if (vectors.xy != nullptr)
-      xy.of[0] += static_cast<double>(vectors.x[0][row]) * static_cast<double>(result);
+    put_sum(vectors, column, matrix.long_row[i], sum, xy.of[0]);
   }
   if (vectors.xy != nullptr)
     grid_sums<long_row_threads>(xy, partials, ticket, [&](const Sums<1>& total) {

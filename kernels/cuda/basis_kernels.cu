@@ -71,12 +71,13 @@ __device__ void store_partials(const Sums<most_vectors>& of_thread, std::int64_t
 
 /// Also makes the padding of v 0, which tiles read.
 template <class T, class S>
-__global__ void __launch_bounds__(tile_threads<S>)
+__global__ void __launch_bounds__(stream_threads<S>)
     store_kernel(std::int64_t n, const T* __restrict__ norm, T* __restrict__ w, S* __restrict__ v) {
   const T divisor = *norm;
   const bool possible = divisor != 0 && isfinite(divisor);
   const std::int64_t padded = (n + basis_alignment - 1) / basis_alignment * basis_alignment;
-  for (std::int64_t row = (std::int64_t{blockIdx.x} * tile_threads<S> + threadIdx.x) * pack_size<S>;
+  for (std::int64_t row =
+           (std::int64_t{blockIdx.x} * stream_threads<S> + threadIdx.x) * pack_size<S>;
        row < padded; row += std::int64_t{gridDim.x} * tile_rows<S>) {
     T rows[pack_size<S>];
     Pack<S> pack;
@@ -93,7 +94,7 @@ __global__ void __launch_bounds__(tile_threads<S>)
 
 /// One block row of the grid for most_vectors vectors.
 template <int tiles, class T, class S>
-__global__ void __launch_bounds__(tile_threads<S>)
+__global__ void __launch_bounds__(stream_threads<S>)
     project_kernel(BasisView<S> V, const T* __restrict__ w, double* __restrict__ partials) {
   const std::int64_t first = std::int64_t{blockIdx.y} * most_vectors;
   TileStream<tiles, S> stream(V, first, min(first + most_vectors, V.k));
@@ -108,12 +109,12 @@ __global__ void __launch_bounds__(tile_threads<S>)
     load_rows(w, stream.row_after(), V.n, next);
     project(stream, rows, sums);
   }
-  store_partials<tile_threads<S>>(sums, first, V.k, partials);
+  store_partials<stream_threads<S>>(sums, first, V.k, partials);
 }
 
 /// For k <= most_vectors.
 template <int tiles, class T, class S>
-__global__ void __launch_bounds__(tile_threads<S>)
+__global__ void __launch_bounds__(stream_threads<S>)
     subtract_project_kernel(BasisView<S> V, const T* __restrict__ h, T* __restrict__ w,
                             double* __restrict__ partials) {
   TileStream<tiles, S> stream(V, 0, V.k);
@@ -130,11 +131,11 @@ __global__ void __launch_bounds__(tile_threads<S>)
     store_rows(w, stream.row(), V.n, rows);
     project(stream, rows, sums);
   }
-  store_partials<tile_threads<S>>(sums, 0, V.k, partials);
+  store_partials<stream_threads<S>>(sums, 0, V.k, partials);
 }
 
 template <int tiles, class T, class S>
-__global__ void __launch_bounds__(tile_threads<S>)
+__global__ void __launch_bounds__(stream_threads<S>)
     subtract_kernel(BasisView<S> V, const T* __restrict__ h, T* __restrict__ w, T* norm,
                     double* partials, unsigned* ticket) {
   TileStream<tiles, S> stream(V, 0, V.k);
@@ -155,12 +156,13 @@ __global__ void __launch_bounds__(tile_threads<S>)
     for (int u = 0; u < pack_size<S>; ++u)
       add_square(stream.row() + u < V.n ? rows[u] : T(0), sums);
   }
-  grid_sums<tile_threads<S>>(sums, partials, ticket,
-                             [=](const Sums<3>& total) { *norm = static_cast<T>(norm_of(total)); });
+  grid_sums<stream_threads<S>>(sums, partials, ticket, [=](const Sums<3>& total) {
+    *norm = static_cast<T>(norm_of(total));
+  });
 }
 
 template <int tiles, class T, class S>
-__global__ void __launch_bounds__(tile_threads<S>)
+__global__ void __launch_bounds__(stream_threads<S>)
     combine_kernel(BasisView<S> V, const T* __restrict__ y, T* __restrict__ x) {
   TileStream<tiles, S> stream(V, 0, V.k);
   T rows[pack_size<S>] = {};
@@ -236,7 +238,7 @@ void launch_tiles(Context<Cuda>& context, const char* name, const BasisView<S>& 
       check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  static_cast<int>(tile_bytes(most_vectors, tiles_of_many))),
             name);
-    kernel<<<dim3(blocks_of<S>(V.n), parts), tile_threads<S>, bytes, context.stream()>>>(
+    kernel<<<dim3(blocks_of<S>(V.n), parts), stream_threads<S>, bytes, context.stream()>>>(
         arguments...);
     check_launch(name);
   };
@@ -258,7 +260,7 @@ std::int64_t available_memory(const Context<Cuda>& context) {
 
 template <class T, class S>
 void basis_store(Context<Cuda>& context, std::int64_t n, const T* norm, T* w, S* v) {
-  store_kernel<<<blocks_of<S>(n), tile_threads<S>, 0, context.stream()>>>(n, norm, w, v);
+  store_kernel<<<blocks_of<S>(n), stream_threads<S>, 0, context.stream()>>>(n, norm, w, v);
   check_launch("basis_store");
 }
 

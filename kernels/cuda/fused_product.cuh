@@ -16,7 +16,8 @@ namespace tansolve::detail {
 /// block neighbours, so that they share what they read of x in the L1 cache.
 /// `entries_shared`: what symbols stand for fits into shared memory, too.
 template <class T, Coding coding, bool escapes, RowEnds ends, bool entries_shared, int columns>
-__global__ void __launch_bounds__(fused_tuning(coding).threads, fused_tuning(coding).blocks)
+__global__ void __launch_bounds__(fused_tuning(coding).threads,
+                                  fused_tuning(coding).blocks_for(columns))
     fused_kernel(const __grid_constant__ FusedArguments<T> arguments, double* partials,
                  unsigned* ticket) {
   using Agent = SliceAgent<T, coding, escapes, ends, entries_shared, columns>;

@@ -14,8 +14,8 @@ struct FusedTuning {
   int blocks;     ///< of a multiprocessor that registers must leave room for
   int in_flight;  ///< elements of x that a lane asks for before it adds the first
 
-  /// The sums of several columns need registers.
-  constexpr int blocks_for(int columns) const { return columns == 1 ? blocks : 1024 / threads / 2; }
+  /// The sums of several columns need registers: 128 of them a thread.
+  constexpr int blocks_for(int columns) const { return columns == 1 ? blocks : 512 / threads; }
 };
 
 constexpr FusedTuning fused_tuning(Coding coding) {

@@ -28,9 +28,9 @@ template <class S>
 constexpr int tile_rows = vector_bytes / sizeof(S);
 /// Of narrow elements a thread takes only 4 bytes of a vector in a tile: there is more to do.
 template <class S>
-constexpr int tile_threads = sizeof(S) == 8 ? 128 : 256;
+constexpr int stream_threads = sizeof(S) == 8 ? 128 : 256;
 template <class S>
-constexpr int pack_size = tile_rows<S> / tile_threads<S>;
+constexpr int pack_size = tile_rows<S> / stream_threads<S>;
 
 /// The elements of a vector that a thread takes at once.
 template <class S>
@@ -42,7 +42,7 @@ struct alignas(pack_size<S> * sizeof(S)) Pack {
 template <class S>
 int blocks_of(std::int64_t n) {
   return static_cast<int>(std::clamp<std::int64_t>((n + tile_rows<S> - 1) / tile_rows<S>, 1,
-                                                   most_threads / tile_threads<S>));
+                                                   most_threads / stream_threads<S>));
 }
 
 /// Room for the vectors of a tile among k, in whole groups.
@@ -101,7 +101,7 @@ class TileStream {
   }
   /// Sets out for one more tile, if there is one.
   __device__ void fetch() {
-    constexpr int copies = vector_bytes / copy_bytes, at_once = tile_threads<S> / copies;
+    constexpr int copies = vector_bytes / copy_bytes, at_once = stream_threads<S> / copies;
     if (fetched_row_ < V_.n) {
       const std::int64_t end = min(fetched_vector_ + most_vectors, last_);
       const int lane = threadIdx.x % copies;

@@ -5,17 +5,15 @@
 #include <tansolve/kernels/cuda/kernels.hpp>
 #include <tansolve/kernels/cuda/norm.cuh>
 #include <tansolve/kernels/cuda/reduce.cuh>
+#include <tansolve/kernels/cuda/tiles.cuh>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
 namespace tansolve::detail {
 namespace {
 
-constexpr int threads = 256;
-constexpr int per_thread = 4;  // elements in flight a thread
-constexpr int tile = threads * per_thread;
+constexpr int threads = tile_threads, tile = tile_size;
 constexpr int direction_tile = 2 * threads;
 
 /// out_i = f(in_i...), where out may be one of the in.
@@ -38,11 +36,6 @@ void launch_map(Context<Cuda>& context, const char* name, std::int64_t n, F f, T
   const auto blocks = static_cast<unsigned>((n + tile - 1) / tile);
   map<<<blocks, threads, 0, context.stream()>>>(n, f, out, in...);
   check_launch(name);
-}
-
-/// The blocks of a reduction over n elements, a function of n alone.
-int blocks_of(std::int64_t n) {
-  return static_cast<int>(std::clamp<std::int64_t>((n + tile - 1) / tile, 1, reduction_blocks));
 }
 
 /// Calls visit(first) for every tile of this block: this thread has its elements first + u threads.
@@ -190,14 +183,14 @@ void multiply(Context<Cuda>& context, std::int64_t n, const T* x, const T* y, T*
 template <class T>
 void dot(Context<Cuda>& context, std::int64_t n, const T* x, const T* y, T* result) {
   const auto& [partials, ticket, staging] = context.scratch();
-  dot_kernel<<<blocks_of(n), threads, 0, context.stream()>>>(n, x, y, result, partials, ticket);
+  dot_kernel<<<tile_blocks(n), threads, 0, context.stream()>>>(n, x, y, result, partials, ticket);
   check_launch("dot");
 }
 
 template <class T>
 void norm2(Context<Cuda>& context, std::int64_t n, const T* x, T* result) {
   const auto& [partials, ticket, staging] = context.scratch();
-  norm2_kernel<<<blocks_of(n), threads, 0, context.stream()>>>(n, x, result, partials, ticket);
+  norm2_kernel<<<tile_blocks(n), threads, 0, context.stream()>>>(n, x, result, partials, ticket);
   check_launch("norm2");
 }
 
@@ -205,8 +198,8 @@ template <class T>
 void cg_residual(Context<Cuda>& context, std::int64_t n, const CgPointers<T>& step, const T* q,
                  T* r, T* rr_next) {
   const auto& [partials, ticket, staging] = context.scratch();
-  cg_residual_kernel<<<blocks_of(n), threads, 0, context.stream()>>>(n, step, q, r, rr_next,
-                                                                     partials, ticket);
+  cg_residual_kernel<<<tile_blocks(n), threads, 0, context.stream()>>>(n, step, q, r, rr_next,
+                                                                       partials, ticket);
   check_launch("cg_residual");
 }
 

@@ -41,9 +41,10 @@ std::string_view name(VendorBlockAlgorithm algorithm) {
 
 template <class T>
 struct VendorBlockProduct<T>::State {
-  explicit State(Context<Cuda>& context)
-      : library(detail::cusparse_library(context)), arrays(context) {}
+  explicit State(Context<Cuda>& owner)
+      : context(&owner), library(detail::cusparse_library(owner)), arrays(owner) {}
 
+  Context<Cuda>* context;
   detail::CusparseLibrary library;
   detail::DeviceArrays arrays;
   detail::CusparseMatrix matrix;
@@ -58,6 +59,10 @@ VendorBlockProduct<T>::VendorBlockProduct(Context<Cuda>& context, const Csr<T>& 
                                           VendorBlockAlgorithm algorithm, Span<const T, Cuda> X,
                                           Span<T, Cuda> Y)
     : state_(std::make_unique<State>(context)) {
+  if (columns < 1 || X.size() != columns * matrix.cols() || Y.size() != columns * matrix.rows())
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("SpMM of {} x {} with {} columns: X has {} elements and Y {}",
+                            matrix.rows(), matrix.cols(), columns, X.size(), Y.size()));
   if (matrix.nnz() == 0)
     throw Error(ErrorCode::not_supported, "cuSPARSE: no SpMM of a matrix without nonzeros");
   State& s = *state_;
@@ -85,6 +90,7 @@ VendorBlockProduct<T>::~VendorBlockProduct() = default;
 template <class T>
 void VendorBlockProduct<T>::apply() const {
   const State& s = *state_;
+  s.context->stream();  // cuSPARSE launches on the current device
   const T alpha = 1, beta = 0;
   TANSOLVE_CUSPARSE_CHECK(cusparseSpMM(
       s.library.get(), CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_NON_TRANSPOSE, &alpha,

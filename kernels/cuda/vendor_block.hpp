@@ -29,8 +29,8 @@ template <class T>
 class VendorBlockProduct {
  public:
   /// X has columns * cols() elements, Y columns * rows(); apply() reads and writes these. Throws
-  /// Error: not_supported for what cuSPARSE does not take and matrices without nonzeros,
-  /// out_of_memory, device.
+  /// Error: invalid_argument for other sizes, not_supported for what cuSPARSE does not take and
+  /// matrices without nonzeros, out_of_memory, device.
   VendorBlockProduct(Context<Cuda>& context, const Csr<T>& matrix, std::int64_t columns,
                      BlockLayout layout, VendorBlockAlgorithm algorithm, Span<const T, Cuda> X,
                      Span<T, Cuda> Y);
