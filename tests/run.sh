@@ -14,5 +14,5 @@ for preset in ci sanitize; do
   if [ "$preset" = ci ]; then
     cmake --build --preset ci --target all_verify_interface_header_sets
   fi
-  ctest --test-dir "build/$preset" --output-on-failure
+  ctest --test-dir "build/$preset" --output-on-failure --parallel 2
 done
