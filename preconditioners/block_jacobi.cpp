@@ -32,7 +32,8 @@ struct Inverse {
   bool exists = false;
 };
 
-/// In double; symmetric where the block is, whatever rounding did.
+/// In double, if T can hold it; symmetric where the block is, whatever rounding did.
+template <class T>
 Inverse invert(const Eigen::MatrixXd& block) {
   if (!block.allFinite()) return {};
   const Eigen::PartialPivLU<Eigen::MatrixXd> lu(block);
@@ -40,7 +41,9 @@ Inverse invert(const Eigen::MatrixXd& block) {
   if (!(reciprocal > std::numeric_limits<double>::epsilon())) return {};
   Eigen::MatrixXd inverse = lu.inverse();
   if (block == block.transpose()) inverse = (inverse + inverse.transpose().eval()) / 2;
-  return {inverse, 1 / reciprocal, inverse.allFinite()};
+  const bool exists =
+      inverse.allFinite() && inverse.cwiseAbs().maxCoeff() <= std::numeric_limits<T>::max();
+  return {inverse, 1 / reciprocal, exists};
 }
 
 /// Whether the elements are normal numbers of fp32, the largest at least, and precise enough there.
@@ -95,7 +98,7 @@ DiagonalBlocks<T> inverted_blocks(const Csr<T>& A, const BlockJacobiOptions& opt
                          [&](std::int64_t task) {
                            const std::int64_t last = std::min((task + 1) * blocks_a_task, count);
                            for (std::int64_t b = task * blocks_a_task; b < last; ++b)
-                             inverses[b] = invert(block_of(A, firsts[b], sizes[b]));
+                             inverses[b] = invert<T>(block_of(A, firsts[b], sizes[b]));
                          });
 
   DiagonalBlocks<T> result;
@@ -107,8 +110,8 @@ DiagonalBlocks<T> inverted_blocks(const Csr<T>& A, const BlockJacobiOptions& opt
   if (refused > 0)
     throw Error(
         ErrorCode::bad_input,
-        fmt::format("block-jacobi: {} of {} diagonal blocks are singular or not finite, the "
-                    "first begins in row {} (counting from 1)",
+        fmt::format("block-jacobi: {} of {} diagonal blocks are singular or without a finite "
+                    "inverse, the first begins in row {} (counting from 1)",
                     refused, count, first_refused + 1));
   return result;
 }

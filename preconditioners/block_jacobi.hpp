@@ -29,7 +29,8 @@ template <class T, class B>
 class BlockJacobi final : public LinearOperator<T, B> {
  public:
   /// Throws Error: invalid_argument unless A is square and for options out of range; bad_input,
-  /// with count and first row, for blocks that are singular in double precision or not finite.
+  /// with count and first row, for blocks that are singular in double precision or without a
+  /// finite inverse in T.
   BlockJacobi(Context<B>& context, const Csr<T>& A, const BlockJacobiOptions& options = {});
 
   std::string name() const override { return "block-jacobi"; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which diagonals a preconditioner refuses, and how it says so.
+// Which matrices a preconditioner refuses, most for their diagonals, and how it says so.
 #pragma once
 
 #include <tansolve/codec/csr.hpp>
@@ -48,6 +48,20 @@ void require_square(std::string_view who, std::string_view name, const Matrix& A
   if (A.rows() != A.cols())
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{}: {} is {} x {}, it must be square", who, name, A.rows(), A.cols()));
+}
+
+/// Throws Error(bad_input) for entries that are not finite: how many, the first row.
+template <class T>
+void require_finite(std::string_view who, const Csr<T>& A) {
+  std::int64_t refused = 0, first = 0;
+  for (std::int64_t i = 0; i < A.rows(); ++i)
+    for (std::int64_t k = A.offsets()[i]; k < A.offsets()[i + 1]; ++k)
+      if (!std::isfinite(A.values()[k]) && refused++ == 0) first = i;
+  if (refused > 0)
+    throw Error(ErrorCode::bad_input,
+                fmt::format("{}: {} of {} entries are not finite, the first in row {} (counting "
+                            "from 1)",
+                            who, refused, A.nnz(), first + 1));
 }
 
 /// The diagonal, 0 where it is absent.

@@ -124,7 +124,8 @@ class RowBuilder {
       const std::int32_t j = gradient_[k].first;
       double sum = 0;
       for (; k < gradient_.size() && gradient_[k].first == j; ++k) sum += gradient_[k].second;
-      if (sum != 0 && !std::ranges::binary_search(columns_, j))
+      // Terms that overflow may sum to NaN, which has no place in an order.
+      if (std::abs(sum) > 0 && !std::ranges::binary_search(columns_, j))
         candidates.emplace_back(sum * sum / diagonal_[j], j);
     }
     const std::int64_t room = pattern_.most_entries - std::ssize(columns_);
@@ -205,6 +206,7 @@ Csr<T> fsai_factor(const Csr<T>& A, const FsaiPattern& pattern, int threads) {
   check(pattern);
   const std::vector<T> diagonal = detail::diagonal_of(A);
   detail::require_diagonal<T>("fsai", diagonal, detail::not_positive, detail::is_positive<T>);
+  detail::require_finite("fsai", A);
 
   constexpr std::int64_t rows_a_task = 512;
   const std::int64_t tasks = (A.rows() + rows_a_task - 1) / rows_a_task;

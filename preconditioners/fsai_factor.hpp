@@ -26,12 +26,13 @@ struct FsaiPattern {
 };
 
 /// The lower triangular G that minimises ||I - G L|| in the Frobenius norm on its pattern, for the
-/// Cholesky factor L of A, with G A G' of diagonal 1 (before rounding). Only the lower triangle of
-/// A is read. Rows are computed independently, in double, on `threads` threads (0: as many as
-/// OpenMP would start), on which the result does not depend. Throws Error: invalid_argument unless
-/// A is square and for options out of range; bad_input, with count and first row, for diagonal
-/// elements that are not positive with a finite inverse, and for rows whose principal submatrix is
-/// not positive definite.
+/// Cholesky factor L of A, with G A G' of diagonal 1 (before rounding). A is to be
+/// symmetric: power 2 and adaptive steps look for their patterns in both triangles, all else uses
+/// the lower one alone. Rows are computed independently, in double, on `threads` threads (0: as
+/// many as OpenMP would start), on which the result does not depend. Throws Error: invalid_argument
+/// unless A is square and for options out of range; bad_input, with count and first row, for
+/// diagonal elements that are not positive with a finite inverse, for entries of either triangle
+/// that are not finite, and for rows whose principal submatrix is not positive definite.
 ///
 /// Source: Kolotilina and Yeremin, SIAM J. Matrix Anal. Appl. 14 (1993); the adaptive pattern:
 /// Janna, Ferronato, Sartoretto and Gambolati, ACM TOMS 41 (2015), FSAIPACK.

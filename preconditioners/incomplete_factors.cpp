@@ -111,19 +111,6 @@ double shifted_until_it_exists(const char* name, Rows& factors, const Factor& fa
   return shift;
 }
 
-template <class T>
-void require_finite(const char* name, const Csr<T>& A) {
-  std::int64_t refused = 0, first = 0;
-  for (std::int64_t i = 0; i < A.rows(); ++i)
-    for (std::int64_t k = A.offsets()[i]; k < A.offsets()[i + 1]; ++k)
-      if (!std::isfinite(A.values()[k]) && refused++ == 0) first = i;
-  if (refused > 0)
-    throw Error(ErrorCode::bad_input,
-                fmt::format("{}: {} of {} entries are not finite, the first in row {} (counting "
-                            "from 1)",
-                            name, refused, A.nnz(), first + 1));
-}
-
 }  // namespace
 
 template <class T>
@@ -131,7 +118,7 @@ IncompleteFactors<T> incomplete_cholesky(const Csr<T>& A) {
   detail::require_square("ic0", "the matrix", A);
   detail::require_diagonal<T>("ic0", detail::diagonal_of(A), detail::not_positive,
                               detail::is_positive<T>);
-  require_finite("ic0", A);
+  detail::require_finite("ic0", A);
   Rows L = part_of(A, [](std::int64_t i, std::int32_t j) { return j <= i; });
   const double shift = shifted_until_it_exists("ic0", L, factor_cholesky);
   Csr<T> lower = L.to_csr<T>();
@@ -144,7 +131,7 @@ IncompleteFactors<T> incomplete_lu(const Csr<T>& A) {
   detail::require_square("ilu0", "the matrix", A);
   detail::require_diagonal<T>("ilu0", detail::diagonal_of(A), detail::without_inverse,
                               detail::has_inverse<T>);
-  require_finite("ilu0", A);
+  detail::require_finite("ilu0", A);
   Rows F = part_of(A, [](std::int64_t, std::int32_t) { return true; });
   std::vector<std::int64_t> diagonals(A.rows());
   for (std::int64_t i = 0; i < A.rows(); ++i)

@@ -117,11 +117,11 @@ TEST_CASE("block-jacobi refuses singular blocks, with count and first row") {
     return refusal(code, [&] { BlockJacobi<double, Checked>(context, A, options); });
   };
   CHECK(refused(diagonal_matrix<double>({1, 2, 3, 0, 5, std::nan("")}), {.size = 2}) ==
-        "block-jacobi: 2 of 3 diagonal blocks are singular or not finite, the first begins in row "
-        "3 (counting from 1)");
+        "block-jacobi: 2 of 3 diagonal blocks are singular or without a finite inverse, the first "
+        "begins in row 3 (counting from 1)");
   CHECK(refused(diagonal_matrix<double>({1, 0}), {}) ==
-        "block-jacobi: 1 of 2 diagonal blocks are singular or not finite, the first begins in row "
-        "2 (counting from 1)");
+        "block-jacobi: 1 of 2 diagonal blocks are singular or without a finite inverse, the first "
+        "begins in row 2 (counting from 1)");
   // A zero on the diagonal of a regular block does no harm.
   const auto swap = Csr<double>::from_triplets(
       2, 2, std::vector<Triplet<double>>{{0, 0, 0.0}, {0, 1, 1.0}, {1, 0, 1.0}, {1, 1, 0.0}});
@@ -133,6 +133,17 @@ TEST_CASE("block-jacobi refuses singular blocks, with count and first row") {
         "block-jacobi: most_rows is 0, it must be from 1 to 64");
   const auto wide = Csr<double>::from_triplets(1, 2, std::vector<Triplet<double>>{{0, 0, 1.0}});
   CHECK(refused(wide, {}, invalid) == "block-jacobi: the matrix is 1 x 2, it must be square");
+}
+
+TEST_CASE("block-jacobi refuses blocks whose inverse its precision cannot hold") {
+  Context<Checked> context;
+  const std::vector<float> diagonal = {1, 1e-40f, 1e-38f};
+  CHECK(refusal(ErrorCode::bad_input,
+                [&] { BlockJacobi<float, Checked>(context, diagonal_matrix<float>(diagonal)); }) ==
+        "block-jacobi: 1 of 3 diagonal blocks are singular or without a finite inverse, the first "
+        "begins in row 2 (counting from 1)");
+  const BlockJacobi<double, Checked> M(context, diagonal_matrix<double>({1, 1e-40, 1e-38}));
+  CHECK(dense(M)(1, 1) == doctest::Approx(1e40));
 }
 
 TEST_CASE("products with diagonal blocks allocate nothing") {
