@@ -43,6 +43,45 @@ TEST_CASE_TEMPLATE("lanczos says which limit ended it, with the best pairs so fa
   CHECK(std::isfinite(cancelled.pairs[3].residual));
 }
 
+// The call of the monitor after which a space of a polynomial is begun is the last with the same
+// count of restarts as the next.
+TEST_CASE_TEMPLATE("lanczos that is stopped where polynomials would begin keeps its pairs", S,
+                   Setting<double, Host>, Setting<double, Checked>) {
+  auto context = S::context();
+  std::vector<double> d(150);
+  for (std::size_t i = 0; i < d.size(); ++i) d[i] = std::pow(10, -6 * double(i) / 149);
+  const auto matrix = diagonal_matrix(d);
+  const CsrOperator<double, typename S::B> A(context, matrix);
+  std::vector<EigenState> states;
+  const auto keep = [&](const EigenState& state) {
+    states.push_back(state);
+    return true;
+  };
+  CHECK(find(A, {.nev = 5, .monitor = keep, .probe_symmetry = false}).report.converged());
+  const auto same = [](const EigenState& a, const EigenState& b) {
+    return a.restarts == b.restarts;
+  };
+  const auto at = std::ranges::adjacent_find(states, same);
+  REQUIRE(at != states.end());
+  const std::int64_t filling = at[1].products - at[0].products;
+  REQUIRE(filling > 100);
+
+  const auto stop = [&](const EigenState& state) { return state.products < at->products; };
+  const auto cancelled = find(A, {.nev = 5, .monitor = stop, .probe_symmetry = false}).report;
+  CHECK(cancelled.status == Status::cancelled);
+  CHECK(cancelled.pairs[0].value >= d.back());
+  CHECK(std::ranges::max(cancelled.pairs, {}, &EigenPair::residual).residual ==
+        doctest::Approx(at->residual).epsilon(1e-3));
+  for (const std::int64_t more : {std::int64_t{0}, std::int64_t{1}, filling / 2}) {
+    CAPTURE(more);
+    const auto limited =
+        find(A, {.nev = 5, .max_products = at->products + more, .probe_symmetry = false}).report;
+    CHECK(limited.status == Status::iteration_limit);
+    for (int i = 0; i < 5; ++i)  // Ritz values of a space that contains the other
+      CHECK(limited.pairs[i].value <= cancelled.pairs[i].value + 1e-14);
+  }
+}
+
 TEST_CASE("lanczos that is stopped in its search says that pairs may be missing") {
   Context<Host> context;
   const auto matrix = poisson<double>(40, 30);
