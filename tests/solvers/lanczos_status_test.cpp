@@ -120,6 +120,17 @@ TEST_CASE("lanczos stagnates where the tolerance is below rounding") {
   }
 }
 
+TEST_CASE("lanczos does not begin a dense solution that the limit forbids") {
+  Context<Host> context;
+  const auto matrix = diagonal_matrix<double>({3, 1, 2, 5, 4});
+  const CsrOperator<double, Host> A(context, matrix);
+  const auto report = find(A, {.nev = 2, .max_products = 4, .probe_symmetry = false}).report;
+  CHECK(report.status == Status::iteration_limit);
+  CHECK(report.operator_applications == 0);
+  CHECK(std::isnan(report.pairs[0].value));
+  CHECK(find(A, {.nev = 2, .max_products = 5, .probe_symmetry = false}).report.converged());
+}
+
 TEST_CASE("lanczos warns of an operator that is not symmetric") {
   Context<Host> context;
   const auto matrix = convection<double>(20, 10, 0.4);
