@@ -44,8 +44,8 @@ template <class T, class B>
 class LanczosWorkspace {
  public:
   /// For n unknowns and nev pairs. Throws Error(out_of_memory) that names ncv, and
-  /// Error(invalid_argument) for numbers out of range: nev beyond n, a block below 1, ncv below
-  /// nev + 2 block.
+  /// Error(invalid_argument) for numbers out of range: nev or a block not from 1 to n, ncv beyond
+  /// n or below nev + 2 block.
   LanczosWorkspace(Context<B>& context, std::int64_t n, std::int64_t nev,
                    const LanczosSpace& space);
 

@@ -131,6 +131,17 @@ TEST_CASE("lanczos does not begin a dense solution that the limit forbids") {
   CHECK(find(A, {.nev = 2, .max_products = 5, .probe_symmetry = false}).report.converged());
 }
 
+TEST_CASE("lanczos takes a block as large as the matrix, and needs none for it") {
+  Context<Host> context;
+  const auto matrix = poisson<double>(10, 10);
+  const CsrOperator<double, Host> A(context, matrix);
+  check_pairs(matrix, find(A, {.nev = 4}, {.block = 100}), Which::smallest, dense_spectrum(matrix));
+  const LanczosWorkspace<double, Host> large(context, 100, 4, {.block = 100}),
+      small(context, 100, 4, {.ncv = 100, .degree = 1});
+  CHECK(large.dense());
+  CHECK(large.bytes() == small.bytes());
+}
+
 TEST_CASE("lanczos warns of an operator that is not symmetric") {
   Context<Host> context;
   const auto matrix = convection<double>(20, 10, 0.4);
@@ -151,7 +162,13 @@ TEST_CASE("lanczos refuses what cannot be meant") {
   };
   refused({.nev = 0}, {}, "nev is 0, it must be from 1 to n = 100");
   refused({.nev = 101}, {}, "nev is 101, it must be from 1 to n = 100");
-  refused({.nev = 4}, {.block = 0}, "block is 0");
+  constexpr auto huge = std::numeric_limits<std::int64_t>::max();
+  refused({.nev = 4}, {.block = 0}, "block is 0, it must be from 1 to n = 100");
+  refused({.nev = 4}, {.block = 101}, "block is 101, it must be from 1 to n = 100");
+  refused({.nev = 4}, {.block = huge}, "it must be from 1 to n = 100");
+  refused({.nev = 4}, {.ncv = 101}, "ncv is 101, it must be");
+  refused({.nev = 4}, {.ncv = huge}, "ncv is 9223372036854775807, it must be");
+  refused({.nev = 4}, {.ncv = -1}, "ncv is -1, it must be");
   refused({.nev = 4}, {.degree = 0}, "degree is 0");
   refused({.nev = 4}, {.ncv = 5}, "ncv is 5, it must be at least nev + 2 block = 6");
   refused({.nev = 4, .tolerance = -1}, {}, "tolerance is -1");
