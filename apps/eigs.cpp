@@ -17,6 +17,7 @@
 #include <tansolve/solvers/mass_scaled.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -208,10 +209,13 @@ ExitCode find_on(Context<B>& context, const std::string& device, const EigsComma
   std::vector<T> vectors(device_vectors.size());
   copy_to_host<T>(context, device_vectors, vectors);
   const auto verified = verified_residuals(matrix, mass, report, vectors);
+  const auto unknown_last = [](double residual) {
+    return std::pair(std::isnan(residual), residual);
+  };
   std::ostringstream printed;
   printed << report;
   console.say("{}  largest residual recomputed apart from the solver: {:.3e}\n", printed.str(),
-              *std::ranges::max_element(verified));
+              *std::ranges::max_element(verified, {}, unknown_last));
   Json about = matrix_json(matrix.name, matrix);
   about["symmetric"] = symmetric ? Json(*symmetric) : Json();
   console.document({{"matrix", about},

@@ -18,6 +18,7 @@ import multiprocessing
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 import numpy
 import scipy.linalg
@@ -39,17 +40,13 @@ def eigs(program, matrix, which, seconds, options):
 
 def as_scipy(program, matrix):
     """The matrix as the program reads it, whatever the file's format."""
-    path = pathlib.Path("/tmp") / f"eigs_table_{matrix.name}.mtx"
-    container = path.with_suffix(".tans")
-    try:
+    with tempfile.TemporaryDirectory() as folder:
+        path, container = pathlib.Path(folder) / "a.mtx", pathlib.Path(folder) / "a.tans"
         subprocess.run([program, "encode", str(matrix), "-o", str(container)], check=True,
                        capture_output=True)
         subprocess.run([program, "decode", str(container), "-o", str(path)], check=True,
                        capture_output=True)
         return scipy.sparse.csc_matrix(scipy.io.mmread(path))
-    finally:
-        path.unlink(missing_ok=True)
-        container.unlink(missing_ok=True)
 
 
 def count_below(a, sigma):

@@ -4,6 +4,8 @@
 #include <tansolve/kernels/primitives.hpp>
 #include <tansolve/solvers/dense_pairs.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -42,6 +44,12 @@ EigenReport solve_dense(const LinearOperator<T, B>& A, Span<T, B> vectors,
   const Span<T, B> y = work.spare(0);
   if (vectors.size() > 0) fill(A.context(), 0, vectors);
   if (progress.exhausted()) return progress.finish(std::move(pairs), 0, false, nullptr);
+  if (progress.products_left() < n) {
+    const Breakdown breakdown{
+        Status::iteration_limit,
+        fmt::format("max_products = {}, but the matrix is formed by {}", options.max_products, n)};
+    return progress.finish(std::move(pairs), 0, false, &breakdown);
+  }
   if (!form(A, work.matrix(), work.spare(1), y)) {
     const Breakdown breakdown{Status::not_finite, "a product with A"};
     return progress.finish(std::move(pairs), 0, false, &breakdown);

@@ -84,6 +84,15 @@ void EigenProgress<T, B>::record(const EigenState& state) {
 }
 
 template <class T, class B>
+std::int64_t EigenProgress<T, B>::products_in_reach() const {
+  if (cancelled_) return 0;
+  const double now = seconds();
+  const double timely = static_cast<double>(products()) * ((options_->time_limit - now) / now);
+  const double left = static_cast<double>(std::max<std::int64_t>(0, products_left()));
+  return static_cast<std::int64_t>(std::clamp(timely, 0.0, left));
+}
+
+template <class T, class B>
 Breakdown EigenProgress<T, B>::outcome(bool met, bool complete, const Breakdown* breakdown) const {
   if (complete && met) return {Status::converged, {}};
   if (breakdown != nullptr) return *breakdown;

@@ -50,6 +50,8 @@ class EigenProgress {
   void count_search() { ++report_.searches; }
   void verified(bool verified) { report_.verified = verified; }
   std::int64_t restarts() const { return report_.iterations; }
+  /// Products that may still be done: after a cancel none, and at the pace so far within the time.
+  std::int64_t products_in_reach() const;
 
   /// To the monitor, which may cancel.
   void record(const EigenState& state);

@@ -33,12 +33,13 @@ struct Wanted {
   std::int64_t converged = 0;                                 ///< by their residuals in the space
   std::int64_t news = 0;                                      ///< that are not locked
   double residual = std::numeric_limits<double>::infinity();  ///< the largest
-  bool complete = false;                                      ///< all there and converged
-  bool settled = false;  ///< so is the best of the others: it will not turn out better
+  std::optional<double> stray;  ///< seemed to be wanted in a space of p(A), but is far from it
+  bool complete = false;        ///< all there and converged, no stray
+  bool settled = false;         ///< so is the best of the others: it will not turn out better
 };
 
-Wanted look_at(const std::vector<RitzPair>& pairs, Which which, std::int64_t nev,
-               double threshold) {
+Wanted look_at(const std::vector<RitzPair>& pairs, const SpectralMap& p, Which which,
+               std::int64_t nev, double threshold) {
   Wanted wanted;
   if (std::ssize(pairs) <= nev) return wanted;
   wanted.residual = 0;
@@ -47,7 +48,12 @@ Wanted look_at(const std::vector<RitzPair>& pairs, Which which, std::int64_t nev
     wanted.news += !pairs[i].locked;
     wanted.residual = std::max(wanted.residual, pairs[i].residual);
   }
-  wanted.complete = wanted.converged == nev;
+  const auto strayed = [&](const RitzPair& pair) {
+    return !p.identity() && !pair.locked && (pair.value - p.centre()) / p.half_width() < -1;
+  };
+  if (const auto stray = std::ranges::find_if(pairs, strayed); stray != pairs.end())
+    wanted.stray = stray->value;
+  wanted.complete = wanted.converged == nev && !wanted.stray;
   const auto key = [=](const RitzPair& pair) { return detail::sort_key(which, pair.value); };
   const auto next = std::find_if(pairs.begin() + nev, pairs.end(),
                                  [](const RitzPair& pair) { return !pair.locked; });
@@ -127,29 +133,29 @@ std::int64_t steps_left(const EigenProgress<T, B>& progress, const SpectralMap& 
 constexpr std::int64_t patience = 10;
 
 /// Begins a new space where a sharper polynomial would serve better, or one that knows the other
-/// end of the spectrum better: a value measured there had looked like one that is wanted.
+/// end of the spectrum better, for there is a stray; but none of a degree above `affordable`, which
+/// could not be filled before a limit: the pairs there are would be given up for nothing.
 template <class T, class B>
 bool sharpen(KrylovSpace<T, B>& space, const Wanted& wanted, std::int64_t nev, std::int64_t most,
-             bool patient, Filtering<T, B>& filtering) {
+             std::int64_t affordable, bool patient, Filtering<T, B>& filtering) {
   const auto& pairs = space.pairs();
   const std::int64_t edge = nev + 1 + nev / 2;  // so that those next to the wanted stand out, too
   if (std::ssize(pairs) <= edge) return false;
   const double near = pairs[0].value, range = pairs.back().value - near;
   if (std::isnan(filtering.far))
     filtering.far = pairs.back().value + std::copysign(pairs.back().residual, range) + range / 100;
-  SpectralMap map = filtering.p;
-  const auto strayed = [&](const RitzPair& pair) {
-    return !map.identity() && !pair.locked && (pair.value - map.centre()) / map.half_width() < -1;
-  };
-  if (const auto stray = std::ranges::find_if(pairs, strayed); stray != pairs.end()) {
-    map.far = filtering.far = stray->value + (map.far - map.cut) / 10;
+  if (wanted.stray) {
+    SpectralMap map = filtering.p;
+    if (map.degree > affordable) return false;
+    map.far = filtering.far = *wanted.stray + (map.far - map.cut) / 10;
     filtering.use(map, space);
     return true;
   }
   if (patient || space.locked() > 0 || 2 * wanted.converged >= nev) return false;
-  const auto next = map.sharper(near, pairs[edge].value, filtering.far, most);
-  if (next) filtering.use(*next, space);
-  return next.has_value();
+  const auto next = filtering.p.sharper(near, pairs[edge].value, filtering.far, most);
+  if (!next || next->degree > affordable) return false;
+  filtering.use(*next, space);
+  return true;
 }
 
 // Invariant: KrylovSpace's. Holds ncv + p vectors of the basis and p + 2 of working precision, p +
@@ -184,12 +190,14 @@ EigenReport iterate(const LinearOperator<T, B>& A, Span<T, B> vectors,
     // Estimates below rounding are as good as any: true residuals decide, or never will.
     const double threshold =
         std::max(share, static_cast<double>(std::numeric_limits<T>::epsilon())) * space.norm();
-    const Wanted wanted = look_at(space.pairs(), options.which, options.nev, threshold);
+    const Wanted wanted =
+        look_at(space.pairs(), filtering.p, options.which, options.nev, threshold);
     const bool searching = space.locked() > 0;
     progress.record(
         {progress.products(), progress.restarts(), wanted.converged, wanted.residual, searching});
     const bool patient = filtering.p.identity() && progress.restarts() < patience;
-    if (sharpen(space, wanted, options.nev, degree, patient, filtering)) continue;
+    const std::int64_t affordable = progress.products_in_reach() / (work.ncv() - space.locked());
+    if (sharpen(space, wanted, options.nev, degree, affordable, patient, filtering)) continue;
     const bool ended = wanted.complete && (!searching || wanted.settled);
     if (ended && searching && wanted.news == 0) {
       complete = true;

@@ -44,8 +44,8 @@ template <class T, class B>
 class LanczosWorkspace {
  public:
   /// For n unknowns and nev pairs. Throws Error(out_of_memory) that names ncv, and
-  /// Error(invalid_argument) for numbers out of range: nev beyond n, a block below 1, ncv below
-  /// nev + 2 block.
+  /// Error(invalid_argument) for numbers out of range: nev or a block not from 1 to n, ncv beyond
+  /// n or below nev + 2 block.
   LanczosWorkspace(Context<B>& context, std::int64_t n, std::int64_t nev,
                    const LanczosSpace& space);
 
@@ -110,10 +110,12 @@ class LanczosWorkspace {
 /// GPU the host looks every 6 steps: products done beyond a breakdown are not used, but counted.
 ///
 /// Where n is at most ncv + block, A is formed by n products and solved densely on the host; all of
-/// its eigenvalues are then known, and the report says `verified`.
+/// its eigenvalues are then known, and the report says `verified`. This is not begun where fewer
+/// products or no time are left, but once begun it ends; the monitor is not called.
 ///
-/// Deterministic by options.seed. Throws Error(invalid_argument) for shapes, options out of range,
-/// a wrong workspace. Concurrent solves need contexts, operators and workspaces of their own.
+/// Deterministic by options.seed, unless time is limited. Throws Error(invalid_argument) for
+/// shapes, options out of range, a wrong workspace. Concurrent solves need contexts, operators and
+/// workspaces of their own.
 ///
 /// Sources: Wu and Simon, SIAM J. Matrix Anal. Appl. 22 (2000), and Stewart, ibid. 23 (2001), for
 /// thick restarts; Ruhe, Math. Comp. 33 (1979), for the band form of block Lanczos; Kuczynski and

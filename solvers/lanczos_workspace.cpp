@@ -22,15 +22,16 @@ constexpr std::int64_t most_vectors = Basis<double, Host>::most_rotated;
 /// With the numbers that stand for defaults replaced.
 LanczosSpace resolved(std::int64_t n, std::int64_t nev, LanczosSpace space) {
   require(nev >= 1 && nev <= n, fmt::format("nev is {}, it must be from 1 to n = {}", nev, n));
-  require(space.block >= 1, fmt::format("block is {}, it must be positive", space.block));
+  require(space.block >= 1 && space.block <= n,
+          fmt::format("block is {}, it must be from 1 to n = {}", space.block, n));
+  require(space.ncv >= 0 && space.ncv <= n,
+          fmt::format("ncv is {}, it must be from nev + 2 block to n = {}, or 0", space.ncv, n));
   require(space.degree >= 1, fmt::format("degree is {}, it must be positive", space.degree));
   if (space.storage != BasisStorage::working) space.degree = 1;
   const std::int64_t least = nev + 2 * space.block;
   if (space.ncv == 0) space.ncv = nev + std::max({nev, std::int64_t{30}, 2 * space.block});
-  if (space.ncv + space.block >= n) {  // all of R^n: dense
-    space.ncv = n;
-    return space;
-  }
+  if (space.ncv + space.block >= n)  // all of R^n: dense, without a basis or polynomials
+    return {.ncv = n, .block = 1, .storage = space.storage, .degree = 1};
   require(space.ncv >= least,
           fmt::format("ncv is {}, it must be at least nev + 2 block = {}", space.ncv, least));
   require(space.ncv + space.block <= most_vectors,

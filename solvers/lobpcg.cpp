@@ -89,14 +89,21 @@ std::optional<Breakdown> breakdown_of(Added added) {
   return {};
 }
 
-/// X from random vectors.
+/// X from random vectors, the first that are independent.
 template <class T, class B>
 std::optional<Breakdown> begin(TrialSpace<T, B>& space, std::int64_t block, std::uint64_t seed,
                                Context<B>& context) {
-  for (std::int64_t i = 0; i < block; ++i) {
+  const std::int64_t most = block + 8;  // but for rounding, all are independent
+  std::int64_t found = 0;
+  for (std::int64_t i = 0; found < block && i < most; ++i) {
     fill_random(context, seed + static_cast<std::uint64_t>(i), space.vector(0));
-    if (const auto breakdown = breakdown_of(space.add(space.vector(0)))) return breakdown;
+    const Added added = space.add(space.vector(0));
+    if (const auto breakdown = breakdown_of(added)) return breakdown;
+    found += added == Added::good;
   }
+  if (found < block)
+    return Breakdown{Status::breakdown,
+                     "random vectors are dependent: the mass matrix is too ill-conditioned"};
   space.rotate({});
   return {};
 }

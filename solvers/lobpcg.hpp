@@ -77,10 +77,11 @@ class LobpcgWorkspace {
 /// on others up to rounding are dropped. An iteration with a of nev + guard pairs not converged: 2
 /// a products with A and a with M, and as many with B as orthogonalising takes, 4 a.
 ///
-/// Numerical outcomes are a status of the report: breakdown (v'Bv <= 0), stagnated, not_finite,
-/// iteration_limit (max_products), time_limit, cancelled. Throws Error(invalid_argument) for
-/// shapes, options out of range, Which::magnitude, a wrong workspace, and a B whose diagonal, where
-/// it can be had, is not positive: how many elements, the first row.
+/// Numerical outcomes are a status of the report: breakdown (v'Bv <= 0, or a B so ill-conditioned
+/// that random vectors are dependent by it), stagnated, not_finite, iteration_limit (max_products),
+/// time_limit, cancelled. Throws Error(invalid_argument) for shapes, options out of range,
+/// Which::magnitude, a wrong workspace, and a B whose diagonal, where it can be had, is not
+/// positive: how many elements, the first row.
 ///
 /// Deterministic by options.seed. Sources: Knyazev, SIAM J. Sci. Comput. 23 (2001); Hetmaniuk and
 /// Lehoucq, J. Comput. Phys. 218 (2006), and Duersch et al., SIAM J. Sci. Comput. 40 (2018), for

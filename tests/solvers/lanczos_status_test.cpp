@@ -43,6 +43,45 @@ TEST_CASE_TEMPLATE("lanczos says which limit ended it, with the best pairs so fa
   CHECK(std::isfinite(cancelled.pairs[3].residual));
 }
 
+// The call of the monitor after which a space of a polynomial is begun is the last with the same
+// count of restarts as the next.
+TEST_CASE_TEMPLATE("lanczos that is stopped where polynomials would begin keeps its pairs", S,
+                   Setting<double, Host>, Setting<double, Checked>) {
+  auto context = S::context();
+  std::vector<double> d(150);
+  for (std::size_t i = 0; i < d.size(); ++i) d[i] = std::pow(10, -6 * double(i) / 149);
+  const auto matrix = diagonal_matrix(d);
+  const CsrOperator<double, typename S::B> A(context, matrix);
+  std::vector<EigenState> states;
+  const auto keep = [&](const EigenState& state) {
+    states.push_back(state);
+    return true;
+  };
+  CHECK(find(A, {.nev = 5, .monitor = keep, .probe_symmetry = false}).report.converged());
+  const auto same = [](const EigenState& a, const EigenState& b) {
+    return a.restarts == b.restarts;
+  };
+  const auto at = std::ranges::adjacent_find(states, same);
+  REQUIRE(at != states.end());
+  const std::int64_t filling = at[1].products - at[0].products;
+  REQUIRE(filling > 100);
+
+  const auto stop = [&](const EigenState& state) { return state.products < at->products; };
+  const auto cancelled = find(A, {.nev = 5, .monitor = stop, .probe_symmetry = false}).report;
+  CHECK(cancelled.status == Status::cancelled);
+  CHECK(cancelled.pairs[0].value >= d.back());
+  CHECK(std::ranges::max(cancelled.pairs, {}, &EigenPair::residual).residual ==
+        doctest::Approx(at->residual).epsilon(1e-3));
+  for (const std::int64_t more : {std::int64_t{0}, std::int64_t{1}, filling / 2}) {
+    CAPTURE(more);
+    const auto limited =
+        find(A, {.nev = 5, .max_products = at->products + more, .probe_symmetry = false}).report;
+    CHECK(limited.status == Status::iteration_limit);
+    for (int i = 0; i < 5; ++i)  // Ritz values of a space that contains the other
+      CHECK(limited.pairs[i].value <= cancelled.pairs[i].value + 1e-14);
+  }
+}
+
 TEST_CASE("lanczos that is stopped in its search says that pairs may be missing") {
   Context<Host> context;
   const auto matrix = poisson<double>(40, 30);
@@ -81,6 +120,28 @@ TEST_CASE("lanczos stagnates where the tolerance is below rounding") {
   }
 }
 
+TEST_CASE("lanczos does not begin a dense solution that the limit forbids") {
+  Context<Host> context;
+  const auto matrix = diagonal_matrix<double>({3, 1, 2, 5, 4});
+  const CsrOperator<double, Host> A(context, matrix);
+  const auto report = find(A, {.nev = 2, .max_products = 4, .probe_symmetry = false}).report;
+  CHECK(report.status == Status::iteration_limit);
+  CHECK(report.operator_applications == 0);
+  CHECK(std::isnan(report.pairs[0].value));
+  CHECK(find(A, {.nev = 2, .max_products = 5, .probe_symmetry = false}).report.converged());
+}
+
+TEST_CASE("lanczos takes a block as large as the matrix, and needs none for it") {
+  Context<Host> context;
+  const auto matrix = poisson<double>(10, 10);
+  const CsrOperator<double, Host> A(context, matrix);
+  check_pairs(matrix, find(A, {.nev = 4}, {.block = 100}), Which::smallest, dense_spectrum(matrix));
+  const LanczosWorkspace<double, Host> large(context, 100, 4, {.block = 100}),
+      small(context, 100, 4, {.ncv = 100, .degree = 1});
+  CHECK(large.dense());
+  CHECK(large.bytes() == small.bytes());
+}
+
 TEST_CASE("lanczos warns of an operator that is not symmetric") {
   Context<Host> context;
   const auto matrix = convection<double>(20, 10, 0.4);
@@ -101,7 +162,13 @@ TEST_CASE("lanczos refuses what cannot be meant") {
   };
   refused({.nev = 0}, {}, "nev is 0, it must be from 1 to n = 100");
   refused({.nev = 101}, {}, "nev is 101, it must be from 1 to n = 100");
-  refused({.nev = 4}, {.block = 0}, "block is 0");
+  constexpr auto huge = std::numeric_limits<std::int64_t>::max();
+  refused({.nev = 4}, {.block = 0}, "block is 0, it must be from 1 to n = 100");
+  refused({.nev = 4}, {.block = 101}, "block is 101, it must be from 1 to n = 100");
+  refused({.nev = 4}, {.block = huge}, "it must be from 1 to n = 100");
+  refused({.nev = 4}, {.ncv = 101}, "ncv is 101, it must be");
+  refused({.nev = 4}, {.ncv = huge}, "ncv is 9223372036854775807, it must be");
+  refused({.nev = 4}, {.ncv = -1}, "ncv is -1, it must be");
   refused({.nev = 4}, {.degree = 0}, "degree is 0");
   refused({.nev = 4}, {.ncv = 5}, "ncv is 5, it must be at least nev + 2 block = 6");
   refused({.nev = 4, .tolerance = -1}, {}, "tolerance is -1");

@@ -153,6 +153,24 @@ TEST_CASE("lobpcg says how it ended") {
   CHECK(find_lobpcg(A, {.nev = 3}, {.mass = &mass}).report.status == Status::breakdown);
 }
 
+// By B = diag(1e32, 1, 1, ...) a random vector is a multiple of e_1, but for rounding.
+TEST_CASE_TEMPLATE("lobpcg reports breakdown where the mass makes random vectors dependent", S,
+                   Setting<double, Host>, Setting<double, Checked>) {
+  using B = typename S::B;
+  auto context = S::context();
+  const auto a = poisson<double>(6, 10);
+  std::vector<double> d(60, 1.0);
+  d[0] = 1e32;
+  const auto b = diagonal_matrix(d);
+  const CsrOperator<double, B> A(context, a), mass(context, b);
+  for (const Which which : {Which::smallest, Which::largest}) {
+    const auto report = find_lobpcg(A, {.nev = 3, .which = which}, {.mass = &mass}).report;
+    CHECK(report.status == Status::breakdown);
+    CHECK(report.detail.find("too ill-conditioned") != std::string::npos);
+    for (const EigenPair& pair : report.pairs) CHECK(std::isnan(pair.value));
+  }
+}
+
 TEST_CASE("lobpcg refuses what cannot be meant") {
   Context<Host> context;
   const auto matrix = poisson<double>(5, 6), other_matrix = poisson<double>(5, 5);
