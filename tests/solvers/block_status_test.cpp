@@ -89,6 +89,20 @@ TEST_CASE("solvers for several columns refuse what does not fit, and name it") {
                        doctest::Contains("pseudo_block_cg: a workspace of"), Error);
 }
 
+TEST_CASE("memory for gmres of several columns is for 1 at least, and for what fits in total") {
+  using Work = BlockGmresWorkspace<double, Checked>;
+  Context<Checked> context;
+  for (const std::int64_t columns : {0, -1})
+    CHECK(
+        refusal(ErrorCode::invalid_argument, [&] { Work(context, 10, columns, {}); }) ==
+        fmt::format("pseudo_block_gmres: there are {} columns, there must be 1 at least", columns));
+  const std::string all = refusal(ErrorCode::out_of_memory, [&] {
+    Work(context, 1000, 1'000'000'000, {.restart = 1000});  // 8 MB each, 8 PB in total
+  });
+  CHECK(all.find("pseudo_block_gmres: restart is 1000 for each of 1000000000 columns") == 0);
+  CHECK(Work(context, 1000, 2, {.restart = 10}).restart() == 10);
+}
+
 TEST_CASE("a multi report prints every column and the products of all") {
   Context<Checked> context;
   const auto matrix = poisson<double>(3, 2);
