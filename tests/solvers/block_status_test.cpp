@@ -73,6 +73,30 @@ TEST_CASE("block methods report operators that are not positive definite, or not
   for (const auto& column : none.report.columns) CHECK(column.status == Status::breakdown);
 }
 
+TEST_CASE("of several right-hand sides each keeps the last finite x where its step overflows") {
+  Context<Checked> context;
+  const auto tiny = diagonal_matrix<double>({1e-200, 2e-200});
+  const auto subnormal = diagonal_matrix<float>({1e-39F, 1e-39F});  // 1 / 1e-39 is no float
+  for (const auto method : all_methods) {
+    CAPTURE(static_cast<int>(method));
+    const auto large = solve_columns<double, Checked>(
+        method, CsrOperator<double, Checked>(context, tiny), {1e200, 1e200, 1e-10, 4e-10});
+    CHECK(large.report.columns[0].status == Status::not_finite);
+    CHECK(large.column(0) == std::vector<double>{0, 0});
+    CHECK(large.report.columns[0].true_residual == doctest::Approx(std::sqrt(2.0) * 1e200));
+    CHECK(large.report.columns[1].converged());
+    CHECK(large.column(1)[0] == doctest::Approx(1e190));
+    CHECK(large.column(1)[1] == doctest::Approx(2e190));
+
+    const auto single = solve_columns<float, Checked>(
+        method, CsrOperator<float, Checked>(context, subnormal), {1, 1});
+    CHECK_FALSE(single.report.solved());
+    CHECK(single.x == std::vector<float>{0, 0});
+    if (method == BlockMethod::gmres || method == BlockMethod::block_cg)
+      CHECK(single.report.columns[0].status == Status::not_finite);
+  }
+}
+
 TEST_CASE("solvers for several columns refuse what does not fit, and name it") {
   Context<Checked> context;
   const auto matrix = poisson<double>(3, 2);
