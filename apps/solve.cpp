@@ -292,15 +292,14 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
   return solved.report.solved() ? ExitCode::done : ExitCode::not_converged;
 }
 
-ExitCode run(const SolveCommandOptions& options) {
+ExitCode run(SolveCommandOptions options) {
   const Output output = open_output(options.output, options.json);
   const std::optional<int> gpu = choose_gpu(options.device);
+  if (gpu) options.plan.request.processor = Processor::gpu;
   return std::visit(
       [&]<class T>(Source<T> source) {
         const Look look = look_at_source(source, options.solver, options.input.threads);
-        PlanOptions plan = options.plan;
-        if (gpu) plan.request.processor = Processor::gpu;
-        const auto matrix = prepare(std::move(source), plan, options.input.threads);
+        const auto matrix = prepare(std::move(source), options.plan, options.input.threads);
 #if TANSOLVE_HAS_CUDA
         if (gpu) {
           Context<Cuda> context(*gpu);

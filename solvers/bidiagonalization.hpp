@@ -103,7 +103,7 @@ class LeastSquaresSolve {
         progress_(solver, A, options, work.bytes()) {}
 
   Report solve() {
-    truth_.residual = progress_.start(b_, x_, r_, norm_);
+    truth_.residual = progress_.start(b_, x_, r_, norm_, problem_.damping != 0);
     bool converged = progress_.meets(truth_.residual), gave_up = !std::isfinite(truth_.residual);
     std::optional<Breakdown> why;
     std::int64_t runs = 0;

@@ -57,12 +57,16 @@ class Directions {
     return {{bad < 0 ? Status::indefinite_operator : Status::breakdown, what}};
   }
 
-  /// alpha = (P'Q)^-1 P'R for k columns: D += P alpha, R -= Q alpha.
-  void step(std::int64_t k, Span<T, B> R, Span<T, B> D) {
+  /// alpha = (P'Q)^-1 P'R for k columns: D += P alpha, R -= Q alpha. False, and nothing is
+  /// changed, where alpha is not finite.
+  bool step(std::int64_t k, Span<T, B> R, Span<T, B> D) {
     product(count_, P(), k, R, small_);
     detail::cholesky_solve(count_, pq_, k, small_);
+    for (std::int64_t i = 0; i < count_ * k; ++i)
+      if (!std::isfinite(static_cast<T>(small_[i]))) return false;
     combine(*context_, count_, P(), upload(count_ * k, 1), 1, k, D);
     combine(*context_, count_, Q(), upload(count_ * k, -1), 1, k, R);
+    return true;
   }
 
   /// Z -= P (P'Q)^-1 Q'Z: A-orthogonal to P.
@@ -161,7 +165,11 @@ MultiReport block_cg(const LinearOperator<T, B>& A, std::int64_t columns,
       afresh = true;
       continue;
     }
-    directions.step(at.size(), at.block(r), at.block(d));
+    if (!directions.step(at.size(), at.block(r), at.block(d))) {
+      end_all({Status::not_finite, "the step (P'AP)^-1 P'r overflows"});
+      afresh = true;
+      continue;
+    }
     for (std::int64_t s = 0; s < at.size(); ++s)
       dot(context, at.column(r, s), at.column(r, s), at.scalar(0, s));
     at.read(0, rr);

@@ -41,7 +41,7 @@ class BlockCgWorkspace {
 /// leave it.
 ///
 /// Statuses are those of cg but for indefinite_preconditioner; indefinite_operator and breakdown
-/// (P'AP is not positive definite) end all columns at work.
+/// (P'AP is not positive definite), and steps that overflow, end all columns at work.
 ///
 /// Source: O'Leary, Linear Algebra Appl. 29 (1980); Ji and Li, BIT 57 (2017), for dependent
 /// directions.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // GMRES for several right-hand sides, cycle by cycle side by side.
+#include <tansolve/kernels/basis_kernels.hpp>
 #include <tansolve/kernels/for_each_backend.hpp>
 #include <tansolve/solvers/block_gmres.hpp>
 #include <tansolve/solvers/hessenberg.hpp>
@@ -125,17 +126,41 @@ class Arnoldis {
   double storage_roundoff_;
 };
 
+std::int64_t basis_count(std::int64_t n, const KrylovBasis& basis) {
+  return std::clamp<std::int64_t>(n, 1, basis.restart) + 1;
+}
+
+/// The shape, where the bases of all columns together fit into the memory that there is.
+template <class T, class B>
+WorkspaceShape checked_shape(const Context<B>& context, std::int64_t n, std::int64_t columns,
+                             const KrylovBasis& basis) {
+  const auto refuse = [](ErrorCode code, const std::string& why) {
+    throw Error(code, "pseudo_block_gmres: " + why);
+  };
+  if (columns < 1)
+    refuse(ErrorCode::invalid_argument,
+           fmt::format("there are {} columns, there must be 1 at least", columns));
+  if (basis.restart < 1)
+    refuse(ErrorCode::invalid_argument,
+           fmt::format("restart is {}, it must be positive", basis.restart));
+  const double bytes =
+      static_cast<double>(columns) *
+      static_cast<double>(Basis<T, B>::bytes(context, n, basis_count(n, basis), basis.storage));
+  const std::int64_t available = detail::available_memory(context);
+  if (bytes > static_cast<double>(available))
+    refuse(ErrorCode::out_of_memory,
+           fmt::format("restart is {} for each of {} columns, lower one or narrow the storage: "
+                       "{:.0f} bytes requested, {} are there",
+                       basis.restart, columns, bytes, available));
+  return shape(n, columns);
+}
+
 template <class T, class B>
 std::vector<Basis<T, B>> make_bases(Context<B>& context, std::int64_t n, std::int64_t columns,
                                     const KrylovBasis& basis) {
-  if (basis.restart < 1)
-    throw Error(
-        ErrorCode::invalid_argument,
-        fmt::format("pseudo_block_gmres: restart is {}, it must be positive", basis.restart));
   std::vector<Basis<T, B>> bases;
   for (std::int64_t c = 0; c < columns; ++c)
-    bases.emplace_back(context, n, std::clamp<std::int64_t>(n, 1, basis.restart) + 1,
-                       basis.storage);
+    bases.emplace_back(context, n, basis_count(n, basis), basis.storage);
   return bases;
 }
 
@@ -144,7 +169,7 @@ std::vector<Basis<T, B>> make_bases(Context<B>& context, std::int64_t n, std::in
 template <class T, class B>
 BlockGmresWorkspace<T, B>::BlockGmresWorkspace(Context<B>& context, std::int64_t n,
                                                std::int64_t columns, const KrylovBasis& basis)
-    : vectors(context, shape(n, columns)),
+    : vectors(context, checked_shape<T>(context, n, columns, basis)),
       bases(make_bases<T>(context, n, columns, basis)),
       coefficients(context, columns * coefficients_of(restart())) {}
 

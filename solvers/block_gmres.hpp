@@ -16,7 +16,7 @@ namespace tansolve {
 template <class T, class B>
 class BlockGmresWorkspace {
  public:
-  /// Throws Error: out_of_memory, invalid_argument for a restart below 1.
+  /// Throws Error: out_of_memory, invalid_argument for columns or a restart below 1.
   BlockGmresWorkspace(Context<B>& context, std::int64_t n, std::int64_t columns,
                       const KrylovBasis& basis);
 

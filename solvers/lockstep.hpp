@@ -60,8 +60,8 @@ struct Column {
 
 /// The columns at work, number s of them in slot s: columns s of the blocks. The first block is R
 /// with sigma_c r_c = b - A x, the second the steps D, with x advanced by sigma_c d_c at a run's
-/// end. The first `moving` blocks belong to the columns: of one that is done, the last one takes
-/// the place.
+/// end, where that is finite. The first `moving` blocks belong to the columns: of one that is done,
+/// the last one takes the place.
 template <class T, class B>
 class Lockstep {
  public:
@@ -134,7 +134,11 @@ class Lockstep {
     for (std::int64_t s = size() - 1; s >= 0; --s) {
       Column<T, B>& c = *at_work_[s];
       if (!ended(s)) continue;
-      axpby(A_->context(), c.to.sigma, column(1, s), 1, x_of(c));
+      const double step = c.to.sigma * norm_of<T, B>(A_->context(), column(1, s), scalar(0, s));
+      if (std::isfinite(static_cast<T>(step)))
+        axpby(A_->context(), c.to.sigma, column(1, s), 1, x_of(c));
+      else
+        c.run.breakdown = {Status::not_finite, "the step of a run overflows"};
       const double previous = std::exchange(
           c.truth, c.progress.true_residual(b_of(c), x_of(c), column(0, s), scalar(0, s)));
       constexpr double eps = std::numeric_limits<T>::epsilon();

@@ -14,8 +14,8 @@ namespace tansolve {
 /// square, of any rank. Each iterate has the least residual over a growing Krylov space, as that of
 /// conjugate gradients on A'A x = A'b, without the rounding of these.
 ///
-/// x carries the guess in and the answer out; b = 0 gives x = 0. From x0 = 0 the answer is the one
-/// of least norm. How it ended:
+/// x carries the guess in and the answer out; without damping, b = 0 gives x = 0. From x0 = 0
+/// the answer is the one of least norm. How it ended:
 /// - `converged`: the true residual ||b - A x|| was recomputed and meets rtol and atol;
 /// - `inconsistent` with least_squares->found: no x does, and this one is a least-squares solution:
 ///   A'r was recomputed and meets LeastSquares::normal_rtol. Report::solved() is true of both;

@@ -31,11 +31,12 @@ void Progress<T, B>::warn(std::string warning) {
 }
 
 template <class T, class B>
-double Progress<T, B>::start(Span<const T, B> b, Span<T, B> x, Span<T, B> r, Scalar<T, B>& scalar) {
+double Progress<T, B>::start(Span<const T, B> b, Span<T, B> x, Span<T, B> r, Scalar<T, B>& scalar,
+                             bool keep_guess) {
   Context<B>& context = A_->context();
   norm2(context, b, scalar);
   const double b_norm = read(context, scalar);
-  if (b_norm == 0) fill(context, 0, x);
+  if (b_norm == 0 && !keep_guess) fill(context, 0, x);
   norm2(context, x, scalar);
   const double x_norm = read(context, scalar);
   const double r_norm = true_residual(b, x, r, scalar);

@@ -27,9 +27,11 @@ class Progress {
 
   void warn(std::string warning);  ///< keeps it for the report unless it is empty
 
-  /// r = b - A x for the guess x (b = 0 makes x = 0) and the tolerance that follows from b and r.
-  /// Returns ||r||; NaN, with the reason kept for the report, if b, x or r are not finite.
-  double start(Span<const T, B> b, Span<T, B> x, Span<T, B> r, Scalar<T, B>& scalar);
+  /// r = b - A x for the guess x (b = 0 makes x = 0, unless the guess is part of the problem) and
+  /// the tolerance that follows from b and r. Returns ||r||; NaN, with the reason kept for the
+  /// report, if b, x or r are not finite.
+  double start(Span<const T, B> b, Span<T, B> x, Span<T, B> r, Scalar<T, B>& scalar,
+               bool keep_guess = false);
 
   /// r = b - A x; returns ||r||.
   double true_residual(Span<const T, B> b, Span<const T, B> x, Span<T, B> r, Scalar<T, B>& scalar);

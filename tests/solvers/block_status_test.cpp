@@ -73,6 +73,30 @@ TEST_CASE("block methods report operators that are not positive definite, or not
   for (const auto& column : none.report.columns) CHECK(column.status == Status::breakdown);
 }
 
+TEST_CASE("of several right-hand sides each keeps the last finite x where its step overflows") {
+  Context<Checked> context;
+  const auto tiny = diagonal_matrix<double>({1e-200, 2e-200});
+  const auto subnormal = diagonal_matrix<float>({1e-39F, 1e-39F});  // 1 / 1e-39 is no float
+  for (const auto method : all_methods) {
+    CAPTURE(static_cast<int>(method));
+    const auto large = solve_columns<double, Checked>(
+        method, CsrOperator<double, Checked>(context, tiny), {1e200, 1e200, 1e-10, 4e-10});
+    CHECK(large.report.columns[0].status == Status::not_finite);
+    CHECK(large.column(0) == std::vector<double>{0, 0});
+    CHECK(large.report.columns[0].true_residual == doctest::Approx(std::sqrt(2.0) * 1e200));
+    CHECK(large.report.columns[1].converged());
+    CHECK(large.column(1)[0] == doctest::Approx(1e190));
+    CHECK(large.column(1)[1] == doctest::Approx(2e190));
+
+    const auto single = solve_columns<float, Checked>(
+        method, CsrOperator<float, Checked>(context, subnormal), {1, 1});
+    CHECK_FALSE(single.report.solved());
+    CHECK(single.x == std::vector<float>{0, 0});
+    if (method == BlockMethod::gmres || method == BlockMethod::block_cg)
+      CHECK(single.report.columns[0].status == Status::not_finite);
+  }
+}
+
 TEST_CASE("solvers for several columns refuse what does not fit, and name it") {
   Context<Checked> context;
   const auto matrix = poisson<double>(3, 2);
@@ -87,6 +111,20 @@ TEST_CASE("solvers for several columns refuse what does not fit, and name it") {
   Workspace<double, Checked> small(context, pseudo_block_cg_workspace(6, 1, false));
   CHECK_THROWS_WITH_AS(pseudo_block_cg(a, 2, b, x, {}, small),
                        doctest::Contains("pseudo_block_cg: a workspace of"), Error);
+}
+
+TEST_CASE("memory for gmres of several columns is for 1 at least, and for what fits in total") {
+  using Work = BlockGmresWorkspace<double, Checked>;
+  Context<Checked> context;
+  for (const std::int64_t columns : {0, -1})
+    CHECK(
+        refusal(ErrorCode::invalid_argument, [&] { Work(context, 10, columns, {}); }) ==
+        fmt::format("pseudo_block_gmres: there are {} columns, there must be 1 at least", columns));
+  const std::string all = refusal(ErrorCode::out_of_memory, [&] {
+    Work(context, 1000, 1'000'000'000, {.restart = 1000});  // 8 MB each, 8 PB in total
+  });
+  CHECK(all.find("pseudo_block_gmres: restart is 1000 for each of 1000000000 columns") == 0);
+  CHECK(Work(context, 1000, 2, {.restart = 10}).restart() == 10);
 }
 
 TEST_CASE("a multi report prints every column and the products of all") {

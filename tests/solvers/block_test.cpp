@@ -89,8 +89,7 @@ TEST_CASE("columns that are done leave the block, and cost no more products") {
   const std::int64_t n = matrix.rows();
   const CsrOperator<double, Checked> a(context, matrix);
   std::vector<double> b = random_vector<double>(3 * n, 3);
-  const std::vector<double> ones(n, 1.0);  // the second is an eigenvector: one iteration
-  std::int64_t at = n;
+  std::int64_t at = n;  // the second is an eigenvector: one iteration
   for (std::int64_t y = 1; y <= 15; ++y)
     for (std::int64_t x = 1; x <= 20; ++x)
       b[at++] = std::sin(M_PI * x / 21.0) * std::sin(M_PI * y / 16.0);

@@ -76,6 +76,19 @@ TEST_CASE("least squares return at once for b = 0, an exact guess, and where the
   }
 }
 
+TEST_CASE("damped least squares stay near the guess where b = 0") {
+  Context<Checked> context;
+  const auto matrix = diagonal_matrix<double>({1});
+  const CsrOperator<double, Checked> a(context, matrix);
+  for (const auto method : both_methods) {  // the least x^2 + (x - 2)^2
+    const auto [report, x] =
+        least_squares_from<double, Checked>(method, a, {2}, {0}, {}, {.damping = 1});
+    CHECK(report.status == Status::inconsistent);
+    CHECK(report.solved());
+    CHECK(x[0] == doctest::Approx(1).epsilon(1e-12));
+  }
+}
+
 TEST_CASE("a right-hand side that A does not reach at all leaves the guess, which is a solution") {
   for (const auto method : both_methods) {
     const auto flat = solve_least_squares(method, rectangular_diagonal(3, 2, {1, 2}), {0, 0, 7});
