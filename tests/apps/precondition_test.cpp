@@ -54,8 +54,8 @@ TEST_CASE("auto takes block-jacobi where consecutive rows have the same columns"
   const Json jacobi = shell.tansolve("solve s.mtx --json").json()["solve"];
   CHECK(jacobi["preconditioner"] == "jacobi");
   CHECK(jacobi["preconditioner_note"] ==
-        "it is jacobi instead, since block-jacobi: 1 of 2 diagonal blocks are singular or not "
-        "finite, the first begins in row 1 (counting from 1)");
+        "it is jacobi instead, since block-jacobi: 1 of 2 diagonal blocks are singular or "
+        "without a finite inverse, the first begins in row 1 (counting from 1)");
   CHECK(shell.tansolve("solve s.mtx --precond block-jacobi").code == 2);
 }
 
