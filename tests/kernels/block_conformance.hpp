@@ -10,24 +10,15 @@
 #include <tansolve/kernels/reference/kernels.hpp>
 
 #include "support/backends.hpp"
+#include "support/elements.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <limits>
-#include <random>
 #include <vector>
 
 namespace tansolve::test {
-
-template <class T>
-std::vector<T> normal_elements(std::int64_t n, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::normal_distribution<double> normal;
-  std::vector<T> elements(n);
-  for (T& element : elements) element = static_cast<T>(normal(random));
-  return elements;
-}
 
 template <class Body>
 bool refuses(const Body& body) {
@@ -51,9 +42,9 @@ TEST_CASE_TEMPLATE_DEFINE("steps of least squares give the bits of the reference
     for (const T alpha : {T(0.7), T(0), std::numeric_limits<T>::infinity()}) {
       CAPTURE(n);
       CAPTURE(alpha);
-      const auto hp = normal_elements<T>(n, 1);
-      auto hu = normal_elements<T>(n, 2), hv = normal_elements<T>(n, 3),
-           hw = normal_elements<T>(n, 4), hx = normal_elements<T>(n, 5);
+      const auto hp = random_elements<T>(n, 1);
+      auto hu = random_elements<T>(n, 2), hv = random_elements<T>(n, 3),
+           hw = random_elements<T>(n, 4), hx = random_elements<T>(n, 5);
       const auto p = upload(context, hp);
       auto u = upload(context, hu), v = upload(context, hv), w = upload(context, hw),
            x = upload(context, hx);
@@ -142,8 +133,8 @@ TEST_CASE_TEMPLATE_DEFINE("products of blocks agree with the reference", S, bloc
         CAPTURE(n);
         CAPTURE(j);
         CAPTURE(k);
-        const auto hx = normal_elements<T>(n * j, 1);
-        auto hy = normal_elements<T>(n * k, 2);
+        const auto hx = random_elements<T>(n * j, 1);
+        auto hy = random_elements<T>(n * k, 2);
         const auto X = upload(context, hx);
         auto Y = upload(context, hy);
         Vector<double, B> G(context, j * k);
@@ -156,7 +147,7 @@ TEST_CASE_TEMPLATE_DEFINE("products of blocks agree with the reference", S, bloc
           worst = std::max(worst, std::abs(found[i] - expected[i]));
         CHECK(worst <= 20 * eps * static_cast<double>(n + 10));
 
-        const auto hc = normal_elements<T>(j * k, 3);
+        const auto hc = random_elements<T>(j * k, 3);
         const auto C = upload(context, hc);
         for (const T b : {T(1), T(-0.5), T(0)}) {
           if (b == 0) fill(context, std::numeric_limits<T>::quiet_NaN(), Y.span());

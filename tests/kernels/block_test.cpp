@@ -39,8 +39,8 @@ TEST_CASE("a matrix with its transpose gives the bits of both, for every shape")
     const auto transposed = transpose(matrix);
     const CsrOperator<double, Host> a(context, matrix), at(context, transposed);
     const WithTranspose<double, Host> both(a, at);
-    const auto x = upload(context, normal_elements<double>(matrix.cols(), 1));
-    const auto u = upload(context, normal_elements<double>(matrix.rows(), 2));
+    const auto x = upload(context, random_elements<double>(matrix.cols(), 1));
+    const auto u = upload(context, random_elements<double>(matrix.rows(), 2));
     Vector<double, Host> y(context, matrix.rows()), z(context, matrix.rows());
     Vector<double, Host> v(context, matrix.cols()), w(context, matrix.cols());
     a.apply(x, y);

@@ -10,28 +10,19 @@
 #include <tansolve/kernels/reference/lanczos_kernels.hpp>
 
 #include "support/backends.hpp"
+#include "support/elements.hpp"
 #include "support/systems.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <limits>
-#include <random>
 #include <vector>
 
 namespace tansolve::test {
 
 inline const std::vector<BasisStorage> storages = {BasisStorage::working, BasisStorage::fp32,
                                                    BasisStorage::fp16};
-
-template <class T>
-std::vector<T> random_values(std::int64_t n, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::normal_distribution<double> normal;
-  std::vector<T> values(n);
-  for (T& value : values) value = static_cast<T>(normal(random));
-  return values;
-}
 
 /// A basis whose vectors the test knows as they were rounded.
 template <class T, class B>
@@ -40,7 +31,7 @@ struct KnownBasis {
       : basis(context, n, k, storage), stored(n * k) {
     Scalar<T, B> norm(context);
     for (std::int64_t j = 0; j < k; ++j) {
-      auto w = upload(context, random_values<T>(n, 10 + j));
+      auto w = upload(context, random_elements<T>(n, 10 + j));
       norm2(context, w, norm);
       basis.store(j, norm, w.span());
       const auto rounded = download(context, w);
@@ -119,7 +110,7 @@ void check_basis_products(Context<B>& context, std::int64_t n, std::int64_t coun
   KnownBasis<T, B> known(context, n, count, storage);
   for (const std::int64_t k : {std::int64_t{1}, count}) {
     const auto V = known.view(k);
-    auto expected = random_values<T>(n, 1);
+    auto expected = random_elements<T>(n, 1);
     const double size = reference::norm2(n, expected.data());
     auto w = upload(context, expected);
     Vector<T, B> h(context, k), g(context, k);
@@ -166,7 +157,7 @@ TEST_CASE_TEMPLATE_DEFINE("a basis makes a vector orthogonal as its storage allo
   for (const BasisStorage storage : storages) {
     Basis<T, B> basis(context, n, k + 1, storage);
     for (std::int64_t j = 0; j <= k; ++j) {
-      auto w = upload(context, random_values<T>(n, 10 + j));
+      auto w = upload(context, random_elements<T>(n, 10 + j));
       const auto hj = h.span().subspan(0, j), gj = g.span().subspan(0, j);
       basis.project(w, hj);
       basis.subtract_project(hj, w.span(), gj);
@@ -229,7 +220,7 @@ TEST_CASE_TEMPLATE_DEFINE("a basis is rotated in place to the bits of the refere
         CAPTURE(m);
         CAPTURE(static_cast<int>(storage));
         KnownBasis<T, B> known(context, n, count, storage);
-        auto Q = random_values<T>(m * k, 3);
+        auto Q = random_elements<T>(m * k, 3);
         for (T& q : Q) q /= static_cast<T>(4 * m);  // sums stay within UnitHalf
         known.basis.rotate(first, m, upload(context, Q));
         reference::basis_rotate(detail::BasisView<T>{known.stored.data() + first * n, n, n, m}, k,
@@ -310,8 +301,8 @@ TEST_CASE_TEMPLATE_DEFINE("the vector work of Lanczos methods gives the bits of 
   write(context, b, beta);
   for (const std::int64_t n : {0, 1, 4097, 20000}) {
     CAPTURE(n);
-    const auto hp = random_values<T>(n, 1), hu = random_values<T>(n, 2);
-    auto expected = random_values<T>(n, 3), expected_x = random_values<T>(n, 4);
+    const auto hp = random_elements<T>(n, 1), hu = random_elements<T>(n, 2);
+    auto expected = random_elements<T>(n, 3), expected_x = random_elements<T>(n, 4);
     const auto p = upload(context, hp), u = upload(context, hu);
     auto old = upload(context, expected), x = upload(context, expected_x);
     const auto check_norm = [&] {
