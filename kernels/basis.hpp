@@ -9,7 +9,7 @@
 
 namespace tansolve {
 
-/// How the elements of a basis are stored. All arithmetic stays that of the working type T.
+/// How the elements of a basis are stored. Vectors beside it stay of the working type T.
 enum class BasisStorage {
   working,  ///< as T
   fp32,     ///< 24 bits of precision
@@ -27,8 +27,12 @@ double storage_roundoff(BasisStorage storage);
 /// Up to `count` vectors v_0, v_1, ... of n elements and norm 1 each, one after another in memory.
 /// V_k stands for the first k as columns. Every function throws Error(invalid_argument) for shapes
 /// that do not fit and for views that are written and overlap others; nothing allocates but the
-/// constructor. Sums are kept in double, in an order that depends on n alone; elementwise results
-/// are the same on all backends. On devices all calls are asynchronous on the context's stream.
+/// constructor. The order of sums depends on n and k alone, and V_k h has the same bits on all
+/// backends. On devices all calls are asynchronous on the context's stream.
+///
+/// V_k'w is summed in double. Only on a GPU, for vectors stored below working precision, its sums
+/// begin as floats, and are exact within 2^-20 ||w||. V_k h is summed in T, for fp16 in float,
+/// exact within 2^-20 of the sum of all |h_j|: both well below what such storage loses.
 template <class T, class B>
 class Basis {
  public:
@@ -52,13 +56,14 @@ class Basis {
   void project(In<T, B> w, Span<T, B> h);
 
   /// w -= V_k h, then g = V_k' w, for the k elements of h and g: while a piece of V_k is in cache,
-  /// it serves both. Passes: k + 2; on a GPU beyond 32 vectors 2 k + 3.
+  /// it serves both. Passes: k + 2; on a GPU beyond 32 vectors those of subtract and project.
   void subtract_project(In<T, B> h, Span<T, B> w, Span<T, B> g);
 
-  /// w -= V_k h and norm = ||w||, as norm2 has it. Passes: k + 2.
+  /// w -= V_k h and norm = ||w||, as norm2 has it. Passes: k + 2; on a GPU 2 more for every 32
+  /// vectors beyond the first 32.
   void subtract(In<T, B> h, Span<T, B> w, Scalar<T, B>& norm);
 
-  /// x = V_k y, where no y_i is NaN or infinite. Passes: k + 1.
+  /// x = V_k y, where no y_i is NaN or infinite. Passes: k + 1, and on a GPU as many more.
   void combine(In<T, B> y, Span<T, B> x);
 
   /// The k vectors from v_first on become the m from there on times Q, in place: Q has k columns of

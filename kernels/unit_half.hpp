@@ -2,6 +2,10 @@
 // Half-precision numbers for the elements of vectors of norm 1.
 #pragma once
 
+#ifdef __CUDACC__
+#include <cuda_fp16.h>
+#endif
+
 #include <bit>
 #include <cstdint>
 
@@ -10,7 +14,7 @@ namespace tansolve {
 /// A number of size up to 1 in 16 bits: IEEE binary16 of 2^15 times it. An element of a vector of
 /// norm 1 and length n is about n^(-1/2), which binary16 itself would hold with few bits or none
 /// where n is large; this keeps 11 significant bits down to 2^-29 and nothing below 2^-40. Rounds
-/// to nearest, ties to even; larger numbers up to 3.99 are kept, too, beyond that and for NaN the
+/// to nearest, ties to even; larger numbers below 2 are kept, too, beyond that and for NaN the
 /// result is unspecified.
 class UnitHalf {
  public:
@@ -26,8 +30,12 @@ class UnitHalf {
   }
   constexpr explicit UnitHalf(double value) : UnitHalf(static_cast<float>(value)) {}
   constexpr explicit operator float() const {
+#ifdef __CUDA_ARCH__
+    return __half2float(__ushort_as_half(bits_)) * 0x1p-15F;
+#else
     const std::uint32_t wide = bits_;
     return std::bit_cast<float>((wide & 0x8000U) << 16 | (wide & 0x7fffU) << 13) * 0x1p97F;
+#endif
   }
   // The same within binary64, whose bias is 1023: without the conversion from float, of which a GPU
   // does few at a time.

@@ -2,7 +2,7 @@
 // IDR(s) with biorthogonal residuals, restarted where it breaks down or has drifted.
 #include <tansolve/kernels/for_each_backend.hpp>
 #include <tansolve/solvers/idr.hpp>
-#include <tansolve/solvers/random_vector.hpp>
+#include <tansolve/kernels/random_vector.hpp>
 #include <tansolve/solvers/recurrence.hpp>
 
 #include <fmt/format.h>

@@ -4,7 +4,7 @@
 #include <tansolve/kernels/lanczos.hpp>
 #include <tansolve/solvers/eigen_progress.hpp>
 #include <tansolve/solvers/krylov_space.hpp>
-#include <tansolve/solvers/random_vector.hpp>
+#include <tansolve/kernels/random_vector.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@
 #include <tansolve/solvers/eigen_progress.hpp>
 #include <tansolve/solvers/lobpcg.hpp>
 #include <tansolve/solvers/look.hpp>
-#include <tansolve/solvers/random_vector.hpp>
+#include <tansolve/kernels/random_vector.hpp>
 #include <tansolve/solvers/trial_space.hpp>
 
 #include <fmt/format.h>

@@ -5,7 +5,7 @@
 #include <tansolve/kernels/for_each_backend.hpp>
 #include <tansolve/kernels/primitives.hpp>
 #include <tansolve/solvers/look.hpp>
-#include <tansolve/solvers/random_vector.hpp>
+#include <tansolve/kernels/random_vector.hpp>
 
 #include <fmt/format.h>
 

@@ -5,6 +5,7 @@
 #include <tansolve/kernels/basis.hpp>
 #include <tansolve/kernels/basis_kernels.hpp>
 #include <tansolve/kernels/cuda/norm.cuh>
+#include <tansolve/kernels/cuda/projection.cuh>
 #include <tansolve/kernels/cuda/tile_stream.cuh>
 
 #include <algorithm>
@@ -26,154 +27,149 @@ __device__ void store_rows(T* w, std::int64_t row, std::int64_t n, const T (&row
     if (row + u < n) w[row + u] = rows[u];
 }
 
-/// rows += sign V h, for the vectors of a tile
-template <class T, class S, int tiles>
-__device__ void add(const TileStream<tiles, S>& stream, T sign, const T* h,
-                    T (&rows)[pack_size<S>]) {
-  const int count = stream.count();
+/// h of a run, scaled, for all threads of a block.
+template <class T, class S>
+class Coefficients {
+ public:
+  __device__ Coefficients(const T* h, std::int64_t k) {
+    const int lane = threadIdx.x % 32;
+    const T own = lane < k ? h[lane] : T(0);
+    scale_ = run_scale<T, S>(__reduce_max_sync(~0u, exponent_bits(own)));
+    if (threadIdx.x < most_vectors) factors()[lane] = run_factor<T, S>(own, scale_);
+    __syncthreads();
+  }
+
+  /// rows += sign V h, for a tile.
+  template <int tiles>
+  __device__ void add(const TileStream<tiles, S>& stream, T sign, T (&rows)[pack_size<S>]) const {
+    const int count = stream.count();
+    RunSum<T, S> sums[pack_size<S>] = {};
 #pragma unroll 8
-  for (int j = 0; j < count; ++j) {
-    const Pack<S> v = stream.pack(j);
-    const T factor = sign * h[stream.vector() + j];
-#pragma unroll
-    for (int u = 0; u < pack_size<S>; ++u) rows[u] += factor * static_cast<T>(v.of[u]);
-  }
-}
-
-/// sums_j += v_j'rows, for the vectors of a tile; sums beyond them are unspecified
-template <class T, class S, int tiles>
-__device__ void project(const TileStream<tiles, S>& stream, const T (&rows)[pack_size<S>],
-                        Sums<most_vectors>& sums) {
-  const int count = stream.count();
-#pragma unroll
-  for (int first = 0; first < most_vectors; first += group) {
-    if (first >= count) break;
-#pragma unroll
-    for (int j = first; j < first + group; ++j) {
+    for (int j = 0; j < count; ++j) {
       const Pack<S> v = stream.pack(j);
+      const RunSum<T, S> factor = factors()[j];
 #pragma unroll
-      for (int u = 0; u < pack_size<S>; ++u)
-        sums.of[j] = fma(static_cast<double>(v.of[u]), static_cast<double>(rows[u]), sums.of[j]);
+      for (int u = 0; u < pack_size<S>; ++u) sums[u] += factor * static_cast<RunSum<T, S>>(v.of[u]);
     }
-  }
-}
-
-/// partials[j * gridDim.x + block] = this block's sum of v_j, for j from `first` on.
-template <int threads>
-__device__ void store_partials(const Sums<most_vectors>& of_thread, std::int64_t first,
-                               std::int64_t k, double* partials) {
-  const Sums<most_vectors> sums = block_sums<threads>(of_thread);
-  if (threadIdx.x != 0) return;
 #pragma unroll
-  for (int j = 0; j < most_vectors; ++j)
-    if (first + j < k) partials[(first + j) * gridDim.x + blockIdx.x] = sums.of[j];
+    for (int u = 0; u < pack_size<S>; ++u) rows[u] = add_run<T, S>(rows[u], sign, scale_, sums[u]);
+  }
+
+ private:
+  static_assert(most_vectors == 32, "a lane for each");
+  static __device__ RunSum<T, S>* factors() {
+    __shared__ RunSum<T, S> shared[most_vectors];
+    return shared;
+  }
+
+  PowerOfTwo scale_;
+};
+
+constexpr int store_threads = 128, store_pack = 2;  // elements a thread takes at once
+
+int store_blocks(std::int64_t n) {
+  constexpr int rows = store_threads * store_pack;
+  return static_cast<int>(std::clamp<std::int64_t>((n + rows - 1) / rows, 1, 4 * reduction_blocks));
 }
 
 /// Also makes the padding of v 0, which tiles read.
 template <class T, class S>
-__global__ void __launch_bounds__(stream_threads<S>)
+__global__ void __launch_bounds__(store_threads)
     store_kernel(std::int64_t n, const T* __restrict__ norm, T* __restrict__ w, S* __restrict__ v) {
   const T divisor = *norm;
   const bool possible = divisor != 0 && isfinite(divisor);
   const std::int64_t padded = (n + basis_alignment - 1) / basis_alignment * basis_alignment;
-  for (std::int64_t row =
-           (std::int64_t{blockIdx.x} * stream_threads<S> + threadIdx.x) * pack_size<S>;
-       row < padded; row += std::int64_t{gridDim.x} * tile_rows<S>) {
-    T rows[pack_size<S>];
-    Pack<S> pack;
+  const std::int64_t step = std::int64_t{gridDim.x} * store_threads * store_pack;
+  for (std::int64_t row = (std::int64_t{blockIdx.x} * store_threads + threadIdx.x) * store_pack;
+       row < padded; row += step) {
+    T rows[store_pack];
     load_rows(w, row, n, rows);
 #pragma unroll
-    for (int u = 0; u < pack_size<S>; ++u) {
-      pack.of[u] = static_cast<S>(possible ? rows[u] / divisor : T(0));
-      rows[u] = static_cast<T>(pack.of[u]);
+    for (int u = 0; u < store_pack; ++u) {
+      const auto stored = static_cast<S>(possible ? rows[u] / divisor : T(0));
+      v[row + u] = stored;
+      rows[u] = static_cast<T>(stored);
     }
-    *reinterpret_cast<Pack<S>*>(v + row) = pack;
     store_rows(w, row, n, rows);
   }
 }
 
-/// One block row of the grid for most_vectors vectors.
-template <int tiles, class T, class S>
-__global__ void __launch_bounds__(stream_threads<S>)
-    project_kernel(BasisView<S> V, const T* __restrict__ w, double* __restrict__ partials) {
+/// Calls work(rows) for this thread's rows of w in each tile, when the tile is there.
+template <class T, int tiles, class S, class Work>
+__device__ void for_tiles(TileStream<tiles, S>& stream, const T* w, std::int64_t n, Work work) {
+  T next[pack_size<S>];
+  load_rows(w, stream.row(), n, next);
+  for (; stream.more(); stream.advance()) {
+    T rows[pack_size<S>];
+#pragma unroll
+    for (int u = 0; u < pack_size<S>; ++u) rows[u] = next[u];
+    stream.wait();
+    load_rows(w, stream.row_after(), n, next);
+    work(rows);
+  }
+}
+
+/// The first most_vectors from blockIdx.y times as many on.
+template <class S>
+__device__ BasisView<S> run_of(const BasisView<S>& V) {
   const std::int64_t first = std::int64_t{blockIdx.y} * most_vectors;
-  TileStream<tiles, S> stream(V, first, min(first + most_vectors, V.k));
-  Sums<most_vectors> sums;
-  T next[pack_size<S>];
-  load_rows(w, stream.row(), V.n, next);
-  for (; stream.more(); stream.advance()) {
-    T rows[pack_size<S>];
-#pragma unroll
-    for (int u = 0; u < pack_size<S>; ++u) rows[u] = next[u];
-    stream.wait();
-    load_rows(w, stream.row_after(), V.n, next);
-    project(stream, rows, sums);
-  }
-  store_partials<stream_threads<S>>(sums, first, V.k, partials);
+  return {V.data + first * V.stride, V.n, V.stride, min(V.k - first, std::int64_t{most_vectors})};
 }
 
-/// For k <= most_vectors.
+/// One block row of the grid for each run.
 template <int tiles, class T, class S>
-__global__ void __launch_bounds__(stream_threads<S>)
-    subtract_project_kernel(BasisView<S> V, const T* __restrict__ h, T* __restrict__ w,
+__global__ void __launch_bounds__(stream_threads)
+    project_kernel(BasisView<S> V, const T* __restrict__ w, double* __restrict__ partials) {
+  const BasisView<S> run = run_of(V);
+  TileStream<tiles, S> stream(run);
+  Projection<T, S> projection;
+  for_tiles<T>(stream, w, V.n, [&](const T(&rows)[pack_size<S>]) { projection.add(stream, rows); });
+  projection.store(run.k, partials + std::int64_t{blockIdx.y} * most_vectors * gridDim.x);
+}
+
+template <int tiles, class T, class S>
+__global__ void __launch_bounds__(stream_threads)
+    subtract_project_kernel(BasisView<S> run, const T* __restrict__ h, T* __restrict__ w,
                             double* __restrict__ partials) {
-  TileStream<tiles, S> stream(V, 0, V.k);
-  Sums<most_vectors> sums;
-  T next[pack_size<S>];
-  load_rows(w, stream.row(), V.n, next);
-  for (; stream.more(); stream.advance()) {
-    T rows[pack_size<S>];
-#pragma unroll
-    for (int u = 0; u < pack_size<S>; ++u) rows[u] = next[u];
-    stream.wait();
-    load_rows(w, stream.row_after(), V.n, next);
-    add(stream, T(-1), h, rows);
-    store_rows(w, stream.row(), V.n, rows);
-    project(stream, rows, sums);
-  }
-  store_partials<stream_threads<S>>(sums, 0, V.k, partials);
+  TileStream<tiles, S> stream(run);
+  const Coefficients<T, S> coefficients(h, run.k);
+  Projection<T, S> projection;
+  for_tiles<T>(stream, w, run.n, [&](T(&rows)[pack_size<S>]) {
+    coefficients.add(stream, T(-1), rows);
+    store_rows(w, stream.row(), run.n, rows);
+    projection.add(stream, rows);
+  });
+  projection.store(run.k, partials);
 }
 
 template <int tiles, class T, class S>
-__global__ void __launch_bounds__(stream_threads<S>)
-    subtract_kernel(BasisView<S> V, const T* __restrict__ h, T* __restrict__ w, T* norm,
+__global__ void __launch_bounds__(stream_threads)
+    subtract_kernel(BasisView<S> run, const T* __restrict__ h, T* __restrict__ w, T* norm,
                     double* partials, unsigned* ticket) {
-  TileStream<tiles, S> stream(V, 0, V.k);
+  TileStream<tiles, S> stream(run);
+  const Coefficients<T, S> coefficients(h, run.k);
   Sums<3> sums;
-  T rows[pack_size<S>] = {}, next[pack_size<S>];
-  load_rows(w, stream.row(), V.n, next);
-  for (; stream.more(); stream.advance()) {
-    if (stream.begins()) {
-#pragma unroll
-      for (int u = 0; u < pack_size<S>; ++u) rows[u] = next[u];
-      load_rows(w, stream.row_after(), V.n, next);
-    }
-    stream.wait();
-    add(stream, T(-1), h, rows);
-    if (!stream.ends()) continue;
-    store_rows(w, stream.row(), V.n, rows);
+  for_tiles<T>(stream, w, run.n, [&](T(&rows)[pack_size<S>]) {
+    coefficients.add(stream, T(-1), rows);
+    store_rows(w, stream.row(), run.n, rows);
 #pragma unroll
     for (int u = 0; u < pack_size<S>; ++u)
-      add_square(stream.row() + u < V.n ? rows[u] : T(0), sums);
-  }
-  grid_sums<stream_threads<S>>(sums, partials, ticket, [=](const Sums<3>& total) {
-    *norm = static_cast<T>(norm_of(total));
+      add_square(stream.row() + u < run.n ? rows[u] : T(0), sums);
   });
+  grid_sums<stream_threads>(sums, partials, ticket,
+                            [=](const Sums<3>& total) { *norm = static_cast<T>(norm_of(total)); });
 }
 
+/// x += V y, or x = V y where it is the first run.
 template <int tiles, class T, class S>
-__global__ void __launch_bounds__(stream_threads<S>)
-    combine_kernel(BasisView<S> V, const T* __restrict__ y, T* __restrict__ x) {
-  TileStream<tiles, S> stream(V, 0, V.k);
-  T rows[pack_size<S>] = {};
-  for (; stream.more(); stream.advance()) {
-    stream.wait();
-    add(stream, T(1), y, rows);
-    if (!stream.ends()) continue;
-    store_rows(x, stream.row(), V.n, rows);
-#pragma unroll
-    for (int u = 0; u < pack_size<S>; ++u) rows[u] = 0;
-  }
+__global__ void __launch_bounds__(stream_threads)
+    combine_kernel(BasisView<S> run, const T* __restrict__ y, bool first, T* __restrict__ x) {
+  TileStream<tiles, S> stream(run);
+  const Coefficients<T, S> coefficients(y, run.k);
+  for_tiles<T>(stream, x, first ? 0 : run.n, [&](T(&rows)[pack_size<S>]) {
+    coefficients.add(stream, T(1), rows);
+    store_rows(x, stream.row(), run.n, rows);
+  });
 }
 
 constexpr int rotate_threads = 128, sum_threads = 128;
@@ -227,19 +223,22 @@ void sum_partials(Context<Cuda>& context, std::int64_t k, int blocks, const doub
   check_launch("sum_partials");
 }
 
-/// Launches of(tiles), a kernel of so many tiles, over V's rows.
+/// Launches of(tiles), a kernel of so many tiles, over V's rows, with a block row for each run.
 template <class S, class Of, class... Arguments>
-void launch_tiles(Context<Cuda>& context, const char* name, const BasisView<S>& V, unsigned parts,
-                  Of of, Arguments... arguments) {
+void launch_tiles(Context<Cuda>& context, const char* name, const BasisView<S>& V, Of of,
+                  Arguments... arguments) {
+  const auto runs =
+      static_cast<unsigned>(std::max<std::int64_t>((V.k + most_vectors - 1) / most_vectors, 1));
+  const std::int64_t vectors = std::min<std::int64_t>(V.k, most_vectors);
   const auto launch = [&](auto tiles) {
     const auto kernel = of(tiles);
-    const std::size_t bytes = tile_bytes(V.k, tiles);
+    const std::size_t bytes = tile_bytes<S>(vectors, tiles);
     if (bytes > (40 << 10))  // with static memory above 48 KiB, which have to be asked for
       check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 static_cast<int>(tile_bytes(most_vectors, tiles_of_many))),
+                                 static_cast<int>(tile_bytes<S>(most_vectors, tiles_of_many))),
             name);
-    kernel<<<dim3(blocks_of<S>(V.n), parts), stream_threads<S>, bytes, context.stream()>>>(
-        arguments...);
+    kernel<<<dim3(blocks_of<S>(V.n), runs), stream_threads, bytes, context.stream()>>>(
+        V, arguments...);
     check_launch(name);
   };
   if (V.k <= few_vectors)
@@ -248,10 +247,21 @@ void launch_tiles(Context<Cuda>& context, const char* name, const BasisView<S>& 
     launch(std::integral_constant<int, tiles_of_many>());
 }
 
+/// Calls work(run, first) for V's runs, the vectors from `first` on, one after another.
+template <class S, class Work>
+void for_runs(const BasisView<S>& V, Work work) {
+  std::int64_t first = 0;
+  do {
+    const std::int64_t k = std::min<std::int64_t>(V.k - first, most_vectors);
+    work(BasisView<S>{V.data + first * V.stride, V.n, V.stride, k}, first);
+    first += k;
+  } while (first < V.k);
+}
+
 }  // namespace
 
 std::int64_t basis_partials(const Context<Cuda>&, std::int64_t n) {
-  return blocks_of<double>(n);  // the most: tiles of other types have more rows
+  return std::max({blocks_of<double>(n), blocks_of<float>(n), blocks_of<UnitHalf>(n)});
 }
 
 std::int64_t available_memory(const Context<Cuda>& context) {
@@ -260,7 +270,7 @@ std::int64_t available_memory(const Context<Cuda>& context) {
 
 template <class T, class S>
 void basis_store(Context<Cuda>& context, std::int64_t n, const T* norm, T* w, S* v) {
-  store_kernel<<<blocks_of<S>(n), stream_threads<S>, 0, context.stream()>>>(n, norm, w, v);
+  store_kernel<<<store_blocks(n), store_threads, 0, context.stream()>>>(n, norm, w, v);
   check_launch("basis_store");
 }
 
@@ -268,10 +278,9 @@ template <class T, class S>
 void basis_project(Context<Cuda>& context, const BasisView<S>& V, const T* w, T* h,
                    double* partials) {
   if (V.k == 0) return;
-  const auto parts = static_cast<unsigned>((V.k + most_vectors - 1) / most_vectors);
   launch_tiles(
-      context, "basis_project", V, parts, [](auto tiles) { return project_kernel<tiles, T, S>; }, V,
-      w, partials);
+      context, "basis_project", V, [](auto tiles) { return project_kernel<tiles, T, S>; }, w,
+      partials);
   sum_partials(context, V.k, blocks_of<S>(V.n), partials, h);
 }
 
@@ -285,24 +294,28 @@ void basis_subtract_project(Context<Cuda>& context, const BasisView<S>& V, const
     return;
   }
   launch_tiles(
-      context, "basis_subtract_project", V, 1,
-      [](auto tiles) { return subtract_project_kernel<tiles, T, S>; }, V, h, w, partials);
+      context, "basis_subtract_project", V,
+      [](auto tiles) { return subtract_project_kernel<tiles, T, S>; }, h, w, partials);
   sum_partials(context, V.k, blocks_of<S>(V.n), partials, g);
 }
 
 template <class T, class S>
 void basis_subtract(Context<Cuda>& context, const BasisView<S>& V, const T* h, T* w, T* norm) {
   const auto& [partials, ticket, staging] = context.scratch();
-  launch_tiles(
-      context, "basis_subtract", V, 1, [](auto tiles) { return subtract_kernel<tiles, T, S>; }, V,
-      h, w, norm, partials, ticket);
+  for_runs(V, [&](const BasisView<S>& run, std::int64_t first) {
+    launch_tiles(
+        context, "basis_subtract", run, [](auto tiles) { return subtract_kernel<tiles, T, S>; },
+        h + first, w, norm, partials, ticket);
+  });
 }
 
 template <class T, class S>
 void basis_combine(Context<Cuda>& context, const BasisView<S>& V, const T* y, T* x) {
-  launch_tiles(
-      context, "basis_combine", V, 1, [](auto tiles) { return combine_kernel<tiles, T, S>; }, V, y,
-      x);
+  for_runs(V, [&](const BasisView<S>& run, std::int64_t first) {
+    launch_tiles(
+        context, "basis_combine", run, [](auto tiles) { return combine_kernel<tiles, T, S>; },
+        y + first, first == 0, x);
+  });
 }
 
 template <class T, class S>

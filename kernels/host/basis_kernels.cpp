@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A basis on the host: OpenMP over chunks, and within them over tiles that stay in cache.
 #include <tansolve/kernels/basis_kernels.hpp>
+#include <tansolve/kernels/basis_sum.hpp>
 #include <tansolve/kernels/host/chunks.hpp>
 #include <tansolve/kernels/host/kernels.hpp>
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace tansolve::detail {
@@ -21,14 +24,24 @@ void for_tiles(std::int64_t first, std::int64_t last, const Work& work) {
   for (; first < last; first += tile) work(first, std::min(last, first + tile));
 }
 
-/// w += sign V h for the rows first ... last - 1.
+/// w += sign V h for the rows first ... last - 1 of a tile.
 template <class T, class S>
 void add_tile(const BasisView<S>& V, T sign, const T* h, T* w, std::int64_t first,
               std::int64_t last) {
-  for (std::int64_t j = 0; j < V.k; ++j) {
-    const S* v = V.data + j * V.stride;
-    const T factor = sign * h[j];
-    for (std::int64_t i = first; i < last; ++i) w[i] += factor * static_cast<T>(v[i]);
+  using Sum = RunSum<T, S>;
+  for (std::int64_t run = 0; run < V.k; run += basis_run) {
+    const std::int64_t end = std::min(run + basis_run, V.k);
+    int exponent = 0;
+    for (std::int64_t j = run; j < end; ++j) exponent = std::max(exponent, exponent_bits(h[j]));
+    const PowerOfTwo scale = run_scale<T, S>(exponent);
+    std::array<Sum, tile> sums{};
+    for (std::int64_t j = run; j < end; ++j) {
+      const S* v = V.data + j * V.stride + first;
+      const Sum factor = run_factor<T, S>(h[j], scale);
+      for (std::int64_t i = 0; i < last - first; ++i) sums[i] += factor * static_cast<Sum>(v[i]);
+    }
+    for (std::int64_t i = first; i < last; ++i)
+      w[i] = add_run<T, S>(w[i], sign, scale, sums[i - first]);
   }
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The serial truth about a basis, one double loop a function.
+#include <tansolve/kernels/basis_sum.hpp>
 #include <tansolve/kernels/reference/basis_kernels.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -24,17 +26,38 @@ void basis_project(const detail::BasisView<S>& V, const T* w, T* h) {
   }
 }
 
+namespace {
+
+/// w += sign V h
+template <class T, class S>
+void add(const detail::BasisView<S>& V, T sign, const T* h, T* w) {
+  for (std::int64_t first = 0; first < V.k; first += detail::basis_run) {
+    const std::int64_t last = std::min(first + detail::basis_run, V.k);
+    int exponent = 0;
+    for (std::int64_t j = first; j < last; ++j)
+      exponent = std::max(exponent, detail::exponent_bits(h[j]));
+    const auto scale = detail::run_scale<T, S>(exponent);
+    for (std::int64_t i = 0; i < V.n; ++i) {
+      detail::RunSum<T, S> sum = 0;
+      for (std::int64_t j = first; j < last; ++j)
+        sum +=
+            detail::run_factor<T, S>(h[j], scale) * detail::RunSum<T, S>(V.data[j * V.stride + i]);
+      w[i] = detail::add_run<T, S>(w[i], sign, scale, sum);
+    }
+  }
+}
+
+}  // namespace
+
 template <class T, class S>
 void basis_subtract(const detail::BasisView<S>& V, const T* h, T* w) {
-  for (std::int64_t j = 0; j < V.k; ++j)
-    for (std::int64_t i = 0; i < V.n; ++i) w[i] -= h[j] * T(V.data[j * V.stride + i]);
+  add(V, T(-1), h, w);
 }
 
 template <class T, class S>
 void basis_combine(const detail::BasisView<S>& V, const T* y, T* x) {
   for (std::int64_t i = 0; i < V.n; ++i) x[i] = 0;
-  for (std::int64_t j = 0; j < V.k; ++j)
-    for (std::int64_t i = 0; i < V.n; ++i) x[i] += y[j] * T(V.data[j * V.stride + i]);
+  add(V, T(1), y, x);
 }
 
 template <class T, class S>

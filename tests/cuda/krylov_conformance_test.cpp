@@ -15,6 +15,7 @@ TEST_CASE_TEMPLATE("products with a basis of many tiles a block agree with the r
   for (const BasisStorage storage : storages)
     for (const std::int64_t count : {7, 40})
       check_basis_products<T>(context, 600'000, count, storage);
+  check_basis_products<T>(context, 2'500'000, 3, BasisStorage::fp16);
 }
 
 }  // namespace tansolve::test

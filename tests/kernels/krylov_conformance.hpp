@@ -5,6 +5,7 @@
 #include <tansolve/codec/error.hpp>
 #include <tansolve/kernels/basis.hpp>
 #include <tansolve/kernels/lanczos.hpp>
+#include <tansolve/kernels/random_vector.hpp>
 #include <tansolve/kernels/reference/basis_kernels.hpp>
 #include <tansolve/kernels/reference/kernels.hpp>
 #include <tansolve/kernels/reference/lanczos_kernels.hpp>
@@ -17,6 +18,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace tansolve::test {
@@ -41,6 +43,14 @@ struct KnownBasis {
   detail::BasisView<T> view(std::int64_t k) {
     return {stored.data(), basis.size(), basis.size(), k};
   }
+  /// Calls work(V) for the first k vectors in the type that they are stored in.
+  template <class Work>
+  void with_view(std::int64_t k, const Work& work) {
+    if (basis.storage() != BasisStorage::fp16) return work(view(k));
+    std::vector<UnitHalf> halves(stored.size());
+    for (std::size_t i = 0; i < stored.size(); ++i) halves[i] = UnitHalf(stored[i]);
+    work(detail::BasisView<UnitHalf>{halves.data(), basis.size(), basis.size(), k});
+  }
 
   Basis<T, B> basis;
   std::vector<T> stored;  // column after column
@@ -54,13 +64,18 @@ std::vector<T> reference_projection(const detail::BasisView<T>& V, const std::ve
   return h;
 }
 
-/// Whether sums over n elements of norms 1 and `norm` agree up to rounding.
+/// How far inner products with a unit vector in that storage may be from exact, relative to the
+/// norm of the other factor.
+template <class T, class B>
+double projection_error(BasisStorage storage) {
+  const bool narrow = storage_width<T>(storage) < static_cast<std::int64_t>(sizeof(T));
+  return std::is_same_v<B, Cuda> && narrow ? 0x1p-20 : 8 * std::numeric_limits<T>::epsilon();
+}
+
 template <class T>
-bool close(const std::vector<T>& a, const std::vector<T>& b, double norm) {
+bool close(const std::vector<T>& a, const std::vector<T>& b, double error) {
   for (std::size_t i = 0; i < a.size(); ++i)
-    if (!(std::abs(static_cast<double>(a[i]) - b[i]) <=
-          8 * std::numeric_limits<T>::epsilon() * norm))
-      return false;
+    if (!(std::abs(static_cast<double>(a[i]) - b[i]) <= error)) return false;
   return a.size() == b.size();
 }
 
@@ -111,29 +126,34 @@ void check_basis_products(Context<B>& context, std::int64_t n, std::int64_t coun
   for (const std::int64_t k : {std::int64_t{1}, count}) {
     const auto V = known.view(k);
     auto expected = random_elements<T>(n, 1);
-    const double size = reference::norm2(n, expected.data());
+    const double error = projection_error<T, B>(storage) * reference::norm2(n, expected.data());
     auto w = upload(context, expected);
     Vector<T, B> h(context, k), g(context, k);
 
     known.basis.project(w, h.span());
     const auto found_h = download(context, h);
-    CHECK(close(found_h, reference_projection(V, expected), size));
+    CHECK(close(found_h, reference_projection(V, expected), error));
 
     known.basis.subtract_project(h, w.span(), g.span());
-    reference::basis_subtract(V, found_h.data(), expected.data());
+    known.with_view(k, [&](auto stored) {
+      reference::basis_subtract(stored, found_h.data(), expected.data());
+    });
     CHECK(download(context, w) == expected);
     const auto found_g = download(context, g);
-    CHECK(close(found_g, reference_projection(V, expected), size));
+    CHECK(close(found_g, reference_projection(V, expected), error));
 
     known.basis.subtract(g, w.span(), norm);
-    reference::basis_subtract(V, found_g.data(), expected.data());
+    known.with_view(k, [&](auto stored) {
+      reference::basis_subtract(stored, found_g.data(), expected.data());
+    });
     CHECK(download(context, w) == expected);
     const double expected_norm = to_eigen(expected).norm();
     CHECK(std::abs(read(context, norm) - expected_norm) <=
           64 * std::numeric_limits<T>::epsilon() * expected_norm);
 
     known.basis.combine(h, w.span());
-    reference::basis_combine(V, found_h.data(), expected.data());
+    known.with_view(
+        k, [&](auto stored) { reference::basis_combine(stored, found_h.data(), expected.data()); });
     CHECK(download(context, w) == expected);
   }
 }
@@ -144,6 +164,76 @@ TEST_CASE_TEMPLATE_DEFINE("products with a basis agree with the reference", S, b
     for (const std::int64_t count : {1, 33})
       for (const BasisStorage storage : storages)
         check_basis_products<typename S::T>(context, n, count, storage);
+}
+
+TEST_CASE_TEMPLATE_DEFINE("projections of huge, tiny and growing elements agree with the reference",
+                          S, basis_projection_range) {
+  using T = typename S::T;
+  using B = typename S::B;
+  auto context = S::context();
+  const std::int64_t n = 20000, k = 5;
+  Vector<T, B> h(context, k);
+  for (const BasisStorage storage : storages) {
+    CAPTURE(static_cast<int>(storage));
+    KnownBasis<T, B> known(context, n, k, storage);
+    const T huge = std::numeric_limits<T>::max() / n, tiny = std::numeric_limits<T>::min() * 16;
+    for (const auto& [first, growth] :
+         {std::pair{huge, T(1)}, {tiny, T(1)}, {T(1), T(1.001)}, {T(1), T(0.999)}}) {
+      CAPTURE(first);
+      CAPTURE(growth);
+      auto w = random_elements<T>(n, 1);
+      T size = first;
+      for (T& x : w) x *= std::exchange(size, size * growth);
+      known.basis.project(upload(context, w), h.span());
+      CHECK(close(download(context, h), reference_projection(known.view(k), w),
+                  projection_error<T, B>(storage) * reference::norm2(n, w.data())));
+    }
+    for (const T bad : {std::numeric_limits<T>::infinity(), std::numeric_limits<T>::quiet_NaN()}) {
+      auto w = random_elements<T>(n, 1);
+      w[n / 2] = bad;
+      known.basis.project(upload(context, w), h.span());
+      for (const T x : download(context, h)) CHECK(!std::isfinite(x));
+    }
+  }
+}
+
+TEST_CASE_TEMPLATE_DEFINE("sums of stored vectors are exact up to their storage", S, basis_sums) {
+  using T = typename S::T;
+  using B = typename S::B;
+  auto context = S::context();
+  const std::int64_t n = 3000, k = 40;
+  for (const BasisStorage storage : storages) {
+    CAPTURE(static_cast<int>(storage));
+    const bool halves = storage == BasisStorage::fp16;
+    const double error = halves ? 0x1p-20 : 40 * std::numeric_limits<T>::epsilon();
+    KnownBasis<T, B> known(context, n, k, storage);
+    Vector<T, B> x(context, n);
+    const T huge = std::numeric_limits<T>::max() / 64, tiny = std::numeric_limits<T>::min() * 1024;
+    for (const auto& [first, growth] :
+         {std::pair{huge, T(1)}, {tiny, T(1)}, {T(1), T(1.5)}, {T(1), T(0.5)}, {T(0), T(1)}}) {
+      CAPTURE(first);
+      CAPTURE(growth);
+      auto y = random_elements<T>(k, 5);
+      T size = first;
+      for (T& element : y) element *= std::exchange(size, size * growth);
+      known.basis.combine(upload(context, y), x.span());
+      const auto found = download(context, x);
+      std::int64_t wrong = 0;
+      for (std::int64_t i = 0; i < n; ++i) {
+        long double sum = 0, sizes = 0;
+        for (std::int64_t j = 0; j < k; ++j) {
+          sum += static_cast<long double>(y[j]) * known.stored[j * n + i];
+          sizes += std::abs(static_cast<long double>(y[j]));
+        }
+        wrong += !(std::abs(found[i] - sum) <= error * sizes);
+      }
+      CHECK(wrong == 0);
+    }
+    auto y = random_elements<T>(k, 5);
+    y[35] = std::numeric_limits<T>::quiet_NaN();
+    known.basis.combine(upload(context, y), x.span());
+    for (const T element : download(context, x)) CHECK(std::isnan(element));
+  }
 }
 
 TEST_CASE_TEMPLATE_DEFINE("a basis makes a vector orthogonal as its storage allows", S,
@@ -378,16 +468,46 @@ TEST_CASE_TEMPLATE_DEFINE("the vector work of Lanczos methods refuses unequal si
   CHECK(refused([&] { minres_step(context, one, two, third, other.span(), third.span(), norm); }));
 }
 
-#define TANSOLVE_KRYLOV_CONFORMS(...)                           \
-  TEST_CASE_TEMPLATE_INVOKE(basis_stores, __VA_ARGS__);         \
-  TEST_CASE_TEMPLATE_INVOKE(basis_products, __VA_ARGS__);       \
-  TEST_CASE_TEMPLATE_INVOKE(basis_orthogonalises, __VA_ARGS__); \
-  TEST_CASE_TEMPLATE_INVOKE(basis_norm_range, __VA_ARGS__);     \
-  TEST_CASE_TEMPLATE_INVOKE(basis_rotates, __VA_ARGS__);        \
-  TEST_CASE_TEMPLATE_INVOKE(basis_refuses, __VA_ARGS__);        \
-  TEST_CASE_TEMPLATE_INVOKE(basis_bytes, __VA_ARGS__);          \
-  TEST_CASE_TEMPLATE_INVOKE(lanczos_elementwise, __VA_ARGS__);  \
-  TEST_CASE_TEMPLATE_INVOKE(lanczos_by_hand, __VA_ARGS__);      \
-  TEST_CASE_TEMPLATE_INVOKE(lanczos_refuses, __VA_ARGS__)
+TEST_CASE_TEMPLATE_DEFINE("random vectors are the same on every backend, for all seeds different",
+                          S, random_vectors) {
+  using T = typename S::T;
+  using B = typename S::B;
+  auto context = S::context();
+  for (const std::int64_t n : {0, 1, 100'000}) {
+    Vector<T, B> x(context, n), y(context, n);
+    fill_random(context, 1, x.span());
+    fill_random(context, 2, y.span());
+    const auto first = download(context, x), second = download(context, y);
+    double sum = 0, squares = 0;
+    std::int64_t wrong = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+      wrong += first[i] != static_cast<T>(detail::random_element(detail::scramble(1), i));
+      wrong += !(std::abs(first[i]) <= 1);
+      sum += first[i];
+      squares += first[i] * first[i];
+    }
+    CHECK(wrong == 0);
+    if (n < 100) continue;
+    // Six standard deviations of uniform variables' mean and mean square.
+    CHECK(std::abs(sum / n) < 6 * std::sqrt(1.0 / 3 / n));
+    CHECK(std::abs(squares / n - 1.0 / 3) < 6 * std::sqrt(4.0 / 45 / n));
+    for (const std::int64_t shift : {-1, 0, 1}) CHECK(first[n / 2] != second[n / 2 + shift]);
+  }
+}
+
+#define TANSOLVE_KRYLOV_CONFORMS(...)                             \
+  TEST_CASE_TEMPLATE_INVOKE(basis_stores, __VA_ARGS__);           \
+  TEST_CASE_TEMPLATE_INVOKE(basis_products, __VA_ARGS__);         \
+  TEST_CASE_TEMPLATE_INVOKE(basis_orthogonalises, __VA_ARGS__);   \
+  TEST_CASE_TEMPLATE_INVOKE(basis_projection_range, __VA_ARGS__); \
+  TEST_CASE_TEMPLATE_INVOKE(basis_sums, __VA_ARGS__);             \
+  TEST_CASE_TEMPLATE_INVOKE(basis_norm_range, __VA_ARGS__);       \
+  TEST_CASE_TEMPLATE_INVOKE(basis_rotates, __VA_ARGS__);          \
+  TEST_CASE_TEMPLATE_INVOKE(basis_refuses, __VA_ARGS__);          \
+  TEST_CASE_TEMPLATE_INVOKE(basis_bytes, __VA_ARGS__);            \
+  TEST_CASE_TEMPLATE_INVOKE(lanczos_elementwise, __VA_ARGS__);    \
+  TEST_CASE_TEMPLATE_INVOKE(lanczos_by_hand, __VA_ARGS__);        \
+  TEST_CASE_TEMPLATE_INVOKE(lanczos_refuses, __VA_ARGS__);        \
+  TEST_CASE_TEMPLATE_INVOKE(random_vectors, __VA_ARGS__)
 
 }  // namespace tansolve::test

@@ -66,4 +66,14 @@ TEST_CASE("the checked backend counts the passes that a basis claims") {
   CHECK(passes([&] { basis.combine(h, w.span()); }) == k + 1);
 }
 
+// The first outputs that other implementations of SplitMix64 give from the state 1234567.
+TEST_CASE("random elements are SplitMix64's") {
+  const std::vector<std::uint64_t> outputs = {6457827717110365317U, 3203168211198807973U,
+                                              9817491932198370423U, 4593380528125082431U,
+                                              16408922859458223821U};
+  for (std::int64_t i = 0; i < std::ssize(outputs); ++i)
+    CHECK(detail::random_element(1234567, i) ==
+          static_cast<double>(outputs[i] >> 11) * 0x1p-52 - 1);
+}
+
 }  // namespace tansolve::test
