@@ -10,9 +10,9 @@
 namespace tansolve {
 
 /// z = U^-1 (L^-1 r) for incomplete factors of A: IC(0) for symmetric positive definite A, where it
-/// is so, too, ILU(0) for others. The solves depend row on row, and so are serial on the host; on a
-/// GPU they are cuSPARSE's SpSV. Holds both factors, uncompressed, and a vector. Refers to A only
-/// while it is built.
+/// is so, too, ILU(0) for others. The solves depend row on row: threads of the host share rows of
+/// one level; on a GPU they are cuSPARSE's SpSV. Holds both factors, uncompressed, a vector, and
+/// what TriangularSolve copies of the factors. Refers to A only while it is built.
 template <class T, class B>
 class Incomplete final : public LinearOperator<T, B> {
  public:
