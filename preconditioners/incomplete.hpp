@@ -18,12 +18,13 @@ class Incomplete final : public LinearOperator<T, B> {
  public:
   enum class Kind { cholesky, lu };
 
-  /// Throws as incomplete_cholesky, incomplete_lu and TriangularSolve do.
-  Incomplete(Context<B>& context, const Csr<T>& A, Kind kind);
+  /// `shift` is the first that is tried. Throws as incomplete_cholesky, incomplete_lu and
+  /// TriangularSolve do.
+  Incomplete(Context<B>& context, const Csr<T>& A, Kind kind, double shift = 0);
 
   std::string name() const override { return kind_ == Kind::cholesky ? "ic0" : "ilu0"; }
   bool capturable() const override { return lower_.capturable() && upper_.capturable(); }
-  /// By which the diagonal was increased, relative to it: 0 where that was not needed.
+  /// By which the diagonal was increased, relative to it.
   double shift() const { return factors_->shift; }
   std::int64_t bytes() const;
 
