@@ -108,6 +108,10 @@ void choose_preconditioner(const Traits& traits, const std::string& asked, bool 
     method.preconditioner = "block-jacobi";
     method.preconditioner_reason = fmt::format(
         "{:.2g} consecutive rows on average have the same columns", traits.rows_a_block);
+  } else if (traits.on_gpu && !any_sign && kind_of(traits) == Kind::definite) {
+    method.preconditioner = "chebyshev";
+    method.preconditioner_reason =
+        "on a GPU its products take less time than the reductions and vector work they save";
   } else if (traits.constant_diagonal) {
     method.preconditioner_reason = "the diagonal is constant";
   } else {
@@ -165,7 +169,11 @@ constexpr SolverEntry<T, B> table_of_solvers[] = {
        return pseudo_block_bicgstab(A, columns, b, x, options);
      }},
     {"idr", Kind::general, false,
-     [](auto& A, auto b, auto x, auto& options, auto&) { return idr(A, b, x, options); }},
+     [](auto& A, auto b, auto x, auto& options, auto& tuning) {
+       IdrShadow shadow;
+       shadow.dimension = tuning.shadow.value_or(shadow.dimension);
+       return idr(A, b, x, options, shadow);
+     }},
     {"lsmr", Kind::rectangular, false,
      [](auto& A, auto b, auto x, auto& options, auto& tuning) {
        return lsmr(A, b, x, options, least_squares(options, tuning));
@@ -198,6 +206,7 @@ Traits look_at(const std::string& name, const LinearOperator<T, B>& A,
   Traits traits;
   traits.symmetric = symmetric;
   traits.not_finite = std::move(not_finite);
+  traits.on_gpu = std::is_same_v<B, Cuda>;
   traits.square = A.rows() == A.cols();
   if (!traits.square) return traits;
   Context<B>& context = A.context();
@@ -233,6 +242,9 @@ Method choose_method(const Traits& traits, const std::string& solver,
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{}: {} keeps no basis that it restarts from",
                             tuning.restart ? "--restart" : "--basis-precision", entry.name));
+  if (tuning.shadow && entry.name != "idr")
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--idr-s: {} has no shadow space; idr has", entry.name));
   if (tuning.damping && entry.takes != Kind::rectangular)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("--damp: {} cannot damp; lsmr and lsqr can", entry.name));

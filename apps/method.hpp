@@ -24,6 +24,7 @@ struct Tuning {
   std::optional<std::int64_t> restart;  ///< vectors of the Krylov basis; the solver's own default
   std::optional<BasisStorage> basis;    ///< how they are stored
   std::optional<double> damping;        ///< of least squares
+  std::optional<std::int64_t> shadow;   ///< dimensions of the shadow space of IDR
 };
 
 /// A line of the table of solvers.
@@ -55,6 +56,7 @@ struct Traits {
   std::optional<bool> symmetric;  ///< exactly; not known of a container
   std::string asymmetry;   ///< where a random probe found it not symmetric: says so; or empty
   std::string not_finite;  ///< which entries are not; or empty
+  bool on_gpu = false;
   bool square = true;
   bool positive_diagonal = false;
   bool negative_diagonal = false;

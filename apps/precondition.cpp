@@ -11,8 +11,11 @@
 #include <tansolve/preconditioners/polynomial.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <utility>
 
 namespace tansolve::app {
@@ -21,13 +24,15 @@ namespace {
 template <class T, class B, template <class, class> class M>
 Preconditioning<T, B> preconditioning(std::unique_ptr<M<T, B>> made, std::string note = {}) {
   const std::int64_t bytes = made->bytes();
-  return {std::move(made), bytes, std::move(note)};
+  return {std::move(made), {bytes, std::move(note)}};
 }
 
 template <class T, class B>
 Preconditioning<T, B> make_block_jacobi(const PreconditionerInput<T, B>& in) {
-  auto made = std::make_unique<BlockJacobi<T, B>>(in.A.context(), in.csr(),
-                                                  BlockJacobiOptions{.threads = in.threads});
+  BlockJacobiOptions options{.threads = in.threads};
+  options.size = in.parameter("size", options.size);
+  options.low_precision_error = in.parameter("fp32-error", options.low_precision_error);
+  auto made = std::make_unique<BlockJacobi<T, B>>(in.A.context(), in.csr(), options);
   const auto& blocks = made->inverses().blocks;
   int largest = 0;
   for (const DiagonalBlock& block : blocks) largest = std::max<int>(largest, block.size);
@@ -38,7 +43,8 @@ Preconditioning<T, B> make_block_jacobi(const PreconditionerInput<T, B>& in) {
 }
 
 template <class T, class B>
-Preconditioning<T, B> make_polynomial(const PreconditionerInput<T, B>& in, const auto& options) {
+Preconditioning<T, B> make_polynomial(const PreconditionerInput<T, B>& in, auto options) {
+  options.degree = in.parameter("degree", options.degree);
   auto made = std::make_unique<Polynomial<T, B>>(in.A, options);
   const EigenvalueBounds bounds = made->bounds();
   return preconditioning(
@@ -49,7 +55,11 @@ Preconditioning<T, B> make_polynomial(const PreconditionerInput<T, B>& in, const
 }
 
 template <class T, class B>
-Preconditioning<T, B> make_fsai(const PreconditionerInput<T, B>& in, const FsaiPattern& pattern) {
+Preconditioning<T, B> make_fsai(const PreconditionerInput<T, B>& in, FsaiPattern pattern) {
+  pattern.power = in.parameter("power", pattern.power);
+  pattern.adaptive_steps = in.parameter("steps", pattern.adaptive_steps);
+  pattern.adaptive_entries = in.parameter("entries", pattern.adaptive_entries);
+  pattern.mantissa_bits = in.parameter("bits", pattern.mantissa_bits);
   auto made = std::make_unique<Fsai<T, B>>(
       in.A.context(), in.csr(),
       FsaiOptions{.pattern = pattern, .plan = {.objective = in.objective}, .threads = in.threads});
@@ -62,15 +72,99 @@ Preconditioning<T, B> make_fsai(const PreconditionerInput<T, B>& in, const FsaiP
 template <class T, class B>
 Preconditioning<T, B> make_incomplete(const PreconditionerInput<T, B>& in,
                                       typename Incomplete<T, B>::Kind kind) {
-  auto made = std::make_unique<Incomplete<T, B>>(in.A.context(), in.csr(), kind);
+  auto made = std::make_unique<Incomplete<T, B>>(in.A.context(), in.csr(), kind,
+                                                 in.parameter("shift", 0.0));
   std::string note;
   if (made->shift() > 0)
-    note = fmt::format("the diagonal {} times as large, without which it breaks down",
-                       1 + made->shift());
+    note = fmt::format("the diagonal {} times as large{}", 1 + made->shift(),
+                       made->shift() > in.parameter("shift", 0.0) ? ", without which it breaks down"
+                                                                  : ", as asked for");
   return preconditioning(std::move(made), std::move(note));
 }
 
 }  // namespace
+
+namespace {
+
+/// What may be given beside a name.
+struct Parameter {
+  std::string_view owner, key;
+  bool whole;
+  double least, most;
+  std::string_view about;
+};
+
+constexpr Parameter all_parameters[] = {
+    {"block-jacobi", "size", true, 1, most_block_rows, "rows of a block; those of a node"},
+    {"block-jacobi", "fp32-error", false, 0, 1e300,
+     "blocks are stored in fp32 where that changes them by no more; 1e-3, 0: nowhere"},
+    {"chebyshev", "degree", true, 0, 100, "products with the matrix; 4"},
+    {"neumann", "degree", true, 0, 100, "the same; 2"},
+    {"neumann", "damping", false, 1e-6, 1e6, "of Jacobi's iteration; from the eigenvalues, or 1"},
+    {"fsai", "power", true, 1, 2, "of the matrix, whose pattern it takes; 1"},
+    {"fsai", "bits", true, 0, 52, "of the mantissa of its values; 12"},
+    {"afsai", "power", true, 0, 2, "of the matrix, with whose pattern it begins; 0"},
+    {"afsai", "steps", true, 1, 100, "by which the pattern adapts; 4"},
+    {"afsai", "entries", true, 1, 96, "that a step adds to a row; 4"},
+    {"afsai", "bits", true, 0, 52, "as of fsai; 12"},
+    {"ic0", "shift", false, 0, 1000, "of the diagonal, relative to it; 0, or more where needed"},
+    {"ilu0", "shift", false, 0, 1000, "the same"}};
+
+/// Takes one KEY=VALUE.
+void take_parameter(PreconditionerRequest& request, std::string_view item) {
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--precond: '{}' of {} {}", item, request.name, why));
+  };
+  const std::size_t equals = item.find('=');
+  const std::string_view key = item.substr(0, equals);
+  std::string keys;
+  const Parameter* parameter = nullptr;
+  for (const Parameter& known : all_parameters) {
+    if (known.owner != request.name) continue;
+    keys += fmt::format("{}{}", keys.empty() ? "" : ", ", known.key);
+    if (known.key == key) parameter = &known;
+  }
+  if (parameter == nullptr)
+    return refuse(keys.empty() ? "is unknown: it takes no parameters"
+                               : fmt::format("is unknown; it takes {}", keys));
+  const std::string_view text = equals == std::string_view::npos ? "" : item.substr(equals + 1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool number = error == std::errc() && end == text.data() + text.size();
+  if (!number || !(value >= parameter->least && value <= parameter->most) ||
+      (parameter->whole && value != std::floor(value)))
+    return refuse(fmt::format("must be {} from {:g} to {:g}",
+                              parameter->whole ? "an integer" : "a number", parameter->least,
+                              parameter->most));
+  if (!request.values.emplace(key, value).second) refuse("is given twice");
+}
+
+}  // namespace
+
+PreconditionerRequest parse_preconditioner(const std::string& text) {
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  PreconditionerRequest request{.name = text.substr(0, colon)};
+  std::vector<std::string> names = preconditioner_names();
+  names.insert(names.begin(), "auto");
+  if (std::ranges::find(names, request.name) == names.end())
+    throw Error(ErrorCode::invalid_argument, fmt::format("--precond: '{}' must be one of {}",
+                                                         request.name, fmt::join(names, "|")));
+  for (std::size_t begin = colon + 1; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    take_parameter(request, std::string_view(text).substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return request;
+}
+
+std::string preconditioner_parameters() {
+  std::string all;
+  for (const Parameter& known : all_parameters)
+    all += fmt::format("{}{}:{}={} ({})", all.empty() ? "" : "; ", known.owner, known.key,
+                       known.whole ? "N" : "X", known.about);
+  return all;
+}
 
 template <class T, class B>
 const Csr<T>& PreconditionerInput<T, B>::csr() const {
@@ -96,7 +190,11 @@ std::span<const PreconditionerEntry<T, B>> all_preconditioners() {
        [](const Input& in) { return make_polynomial(in, Chebyshev()); }},
       {"neumann", Kind::general, "a few damped steps of Jacobi's iteration",
        [](const Input& in) {
-         return make_polynomial(in, in.symmetric ? Neumann() : Neumann{.damping = 1.0});
+         Neumann options;
+         if (!in.symmetric) options.damping = 1.0;
+         if (const double damping = in.parameter("damping", 0.0); damping > 0)
+           options.damping = damping;
+         return make_polynomial(in, options);
        }},
       {"fsai", Kind::definite, "a sparse approximate inverse of the Cholesky factor, compressed",
        [](const Input& in) { return make_fsai(in, {}); }},
@@ -128,7 +226,7 @@ Preconditioning<T, B> build_preconditioner(const Method& method,
   const auto build = [&](std::string_view name) {
     const Stopwatch stopwatch;
     auto made = preconditioner_named<T, B>(name).make(input);
-    made.seconds = stopwatch.seconds();
+    made.facts.seconds = stopwatch.seconds();
     return made;
   };
   try {
@@ -139,7 +237,7 @@ Preconditioning<T, B> build_preconditioner(const Method& method,
       throw Error(ErrorCode::invalid_argument, fmt::format("{}: {}; --precond none does without",
                                                            input.matrix.name, error.what()));
     auto made = build("jacobi");
-    made.note = fmt::format("it is jacobi instead, since {}", error.what());
+    made.facts.note = fmt::format("it is jacobi instead, since {}", error.what());
     return made;
   }
 }

@@ -8,6 +8,8 @@
 #include <tansolve/kernels/linear_operator.hpp>
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -17,14 +19,31 @@
 
 namespace tansolve::app {
 
-/// A preconditioner and what it took; without one nothing.
-template <class T, class B>
-struct Preconditioning {
-  std::unique_ptr<LinearOperator<T, B>> M = {};
+/// What a preconditioner took; without one nothing.
+struct PreconditioningFacts {
   std::int64_t bytes = 0;
   std::string note = {};  ///< what its construction found; or empty
   double seconds = 0;     ///< of that
 };
+
+/// A preconditioner, if there is one.
+template <class T, class B>
+struct Preconditioning {
+  std::unique_ptr<LinearOperator<T, B>> M = {};
+  PreconditioningFacts facts = {};
+};
+
+/// A preconditioner as it is asked for, NAME or NAME:KEY=VALUE,...
+struct PreconditionerRequest {
+  std::string name = "auto";
+  std::map<std::string, double, std::less<>> values = {};  ///< of the parameters that were given
+};
+
+/// Throws Error(invalid_argument) for a name, a parameter or a value that there is not.
+PreconditionerRequest parse_preconditioner(const std::string& text);
+
+/// The parameters of all of them, for --help.
+std::string preconditioner_parameters();
 
 /// What one is made from.
 template <class T, class B>
@@ -34,7 +53,14 @@ struct PreconditionerInput {
   bool symmetric;
   int threads;
   std::optional<Objective> objective;
+  const PreconditionerRequest& request;
 
+  /// A parameter of the request, or what is taken where it was not given.
+  template <class Value>
+  Value parameter(std::string_view key, Value otherwise) const {
+    const auto given = request.values.find(key);
+    return given == request.values.end() ? otherwise : static_cast<Value>(given->second);
+  }
   /// The matrix uncompressed, decoded into `decoded` if need be.
   const Csr<T>& csr() const;
 

@@ -25,6 +25,7 @@ Json solve_json(const Report& report, const Method& method, double verified) {
       {"solver", report.solver},
       {"solver_reason", method.solver_reason},
       {"preconditioner", report.preconditioner_name.empty() ? "none" : report.preconditioner_name},
+      {"inner_iterations", report.inner_iterations},
       {"preconditioner_reason", method.preconditioner_reason},
       {"status", name(report.status)},
       {"status_text", text(report.status)},

@@ -8,15 +8,16 @@
 #include "output.hpp"
 #include "precondition.hpp"
 #include "prepare.hpp"
+#include "refined.hpp"
 #include "report_json.hpp"
+#include "solve_options.hpp"
 #include "system.hpp"
+#include "transposed.hpp"
 
 #include <tansolve/codec/error.hpp>
-#include <tansolve/kernels/with_transpose.hpp>
 #include <tansolve/preconditioners/null_space.hpp>
 
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -25,23 +26,6 @@
 
 namespace tansolve::app {
 namespace {
-
-struct SolveCommandOptions {
-  InputOptions input;
-  PlanOptions plan;
-  DeviceOptions device;
-  bool json = false;
-  bool verbose = false;
-  std::string solver = "auto";
-  Tuning tuning;
-  std::string preconditioner = "auto";
-  bool project_constants = false;
-  std::string rhs = "ones";
-  std::string x0;
-  std::string output;
-  std::optional<double> rtol, atol, time_limit;
-  std::optional<std::int64_t> max_iterations;
-};
 
 template <class T, class B>
 SolveOptions<T, B> solve_options(const SolveCommandOptions& options,
@@ -66,32 +50,45 @@ Monitor make_monitor(bool verbose, const Interrupt& interrupt, StatusLine& line)
 }
 
 /// Says what the preconditioner that was chosen took, if one was.
-template <class T, class B>
-void say_preconditioning(const Console& console, const Preconditioning<T, B>& preconditioning) {
-  if (preconditioning.M == nullptr) return;
-  const std::string& note = preconditioning.note;
-  console.say("          built in {:.3g} s, {}{}{}\n", preconditioning.seconds,
-              bytes_text(static_cast<double>(preconditioning.bytes)), note.empty() ? "" : ": ",
-              note);
+void say_preconditioning(const Console& console, const PreconditioningFacts& facts) {
+  if (facts.bytes == 0) return;
+  console.say("          built in {:.3g} s, {}{}{}\n", facts.seconds,
+              bytes_text(static_cast<double>(facts.bytes)), facts.note.empty() ? "" : ": ",
+              facts.note);
 }
+
+/// The solver that was chosen, on its own or refined, and its preconditioner, if it has one.
+template <class T, class B>
+struct Chosen {
+  const SolverEntry<T, B>& solver;
+  const LinearOperator<T, B>* M;
+  const Refined<B>* refined;
+
+  Report solve(const LinearOperator<T, B>& A, Span<const T, B> b, Span<T, B> x,
+               const SolveOptions<T, B>& options, const Tuning& tuning) const {
+    if constexpr (std::is_same_v<T, double>)
+      if (refined != nullptr) return refined->solve(A, b, x, options, tuning);
+    return solver.solve(A, b, x, options, tuning);
+  }
+};
 
 /// Solves for every column of b; where the constant vectors are to be projected out of A and M,
 /// also out of b.
 template <class T, class B>
-MultiReport run_solver(const SolverEntry<T, B>& solver, const SolveCommandOptions& options,
-                       const LinearOperator<T, B>& A, const LinearOperator<T, B>* M,
-                       std::int64_t columns, Span<T, B> b, Span<T, B> x,
-                       const Interrupt& interrupt) {
+MultiReport run_solver(const Chosen<T, B>& chosen, const SolveCommandOptions& options,
+                       const LinearOperator<T, B>& A, std::int64_t columns, Span<T, B> b,
+                       Span<T, B> x, const Interrupt& interrupt) {
+  const auto& [solver, M, refined] = chosen;
   StatusLine line;
   auto solving = solve_options<T, B>(options, M);
   solving.monitor = make_monitor(options.verbose, interrupt, line);
   const auto run = [&](const LinearOperator<T, B>& system) {
-    if (columns > 1 && solver.solve_columns != nullptr)
-      return solver.solve_columns(system, columns, b, x, solving, options.tuning);
+    if (columns > 1 && chosen.solver.solve_columns != nullptr && chosen.refined == nullptr)
+      return chosen.solver.solve_columns(system, columns, b, x, solving, options.tuning);
     const Stopwatch stopwatch;
     MultiReport all;
     for (std::int64_t c = 0; c < columns; ++c)
-      all.columns.push_back(solver.solve(system, b.subspan(c * A.rows(), A.rows()),
+      all.columns.push_back(chosen.solve(system, b.subspan(c * A.rows(), A.rows()),
                                          x.subspan(c * A.cols(), A.cols()), solving,
                                          options.tuning));
     for (const Report& report : all.columns) all.products += report.operator_applications;
@@ -104,6 +101,8 @@ MultiReport run_solver(const SolverEntry<T, B>& solver, const SolveCommandOption
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("--null-space: {} does without, and finds the solution of least norm",
                             solver.name));
+  if (refined != nullptr)
+    throw Error(ErrorCode::invalid_argument, "--refine: it does not go with --null-space");
   const NullSpace<T, B> constants(A.context(), A.rows());
   const Projected<T, B> projected(A, constants);
   std::optional<Projected<T, B>> preconditioner;
@@ -150,30 +149,6 @@ Look look_at_source(Source<T>& source, const std::string& solver, int threads) {
   return look;
 }
 
-/// A matrix with its transpose, which is encoded for the solvers that need it.
-template <class T, class B>
-class WithOwnTranspose {
- public:
-  WithOwnTranspose(const LinearOperator<T, B>& A, const Prepared<T>& matrix,
-                   const SolveCommandOptions& options)
-      : matrix_(prepare_transpose(matrix, options.plan, options.input.threads)),
-        transpose_(make_operator(A.context(), matrix_, options.device.deterministic)),
-        both_(A, *transpose_) {}
-
-  const LinearOperator<T, B>& both() const { return both_; }
-  const Prepared<T>& matrix() const { return matrix_; }
-  Json json() const {
-    return {{"plan", plan_json(matrix_)},
-            {"storage", storage_json(matrix_)},
-            {"encode", encode_json(matrix_)}};
-  }
-
- private:
-  Prepared<T> matrix_;
-  std::unique_ptr<LinearOperator<T, B>> transpose_;
-  WithTranspose<T, B> both_;
-};
-
 /// The systems that were solved and their reports, one a column.
 template <class T>
 struct Solved {
@@ -192,9 +167,9 @@ struct Solved {
 };
 
 template <class T, class B>
-Solved<T> solve_columns(const SolverEntry<T, B>& solver, const SolveCommandOptions& options,
-                        const LinearOperator<T, B>& A, const LinearOperator<T, B>* M,
-                        const Prepared<T>& matrix, const Dense& inside) {
+Solved<T> solve_columns(const Chosen<T, B>& chosen, const SolveCommandOptions& options,
+                        const LinearOperator<T, B>& A, const Prepared<T>& matrix,
+                        const Dense& inside) {
   Context<B>& context = A.context();
   Solved<T> solved;
   solved.b = right_hand_sides(options.rhs, options.input.seed, inside, A);
@@ -203,7 +178,7 @@ Solved<T> solve_columns(const SolverEntry<T, B>& solver, const SolveCommandOptio
   copy_from_host(context, solved.b.values, b.span());
   copy_from_host(context, solved.x.values, x.span());
   const Interrupt interrupt;  // until x is here
-  solved.report = run_solver(solver, options, A, M, solved.b.count, b.span(), x.span(), interrupt);
+  solved.report = run_solver(chosen, options, A, solved.b.count, b.span(), x.span(), interrupt);
   copy_to_host<T>(context, b, solved.b.values);
   copy_to_host<T>(context, x, solved.x.values);
   for (std::int64_t c = 0; c < solved.b.count; ++c)
@@ -239,27 +214,44 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
                                : "not symmetric");
   say_plan_and_storage(console, matrix);
   const Method method =
-      choose_method(traits, options.solver, options.preconditioner, options.tuning);
+      choose_method(traits, options.solver, options.preconditioner.name, options.tuning);
   const auto& solver = solver_named<T, B>(method.solver);
   console.say("solver    {}: {}\nprecond   {}, {}: {}\n", solver.name, method.solver_reason,
               method.preconditioner, preconditioner_named<T, B>(method.preconditioner).about,
               method.preconditioner_reason);
   std::optional<WithOwnTranspose<T, B>> transposed;
   if (solver.takes == Kind::rectangular) {
-    transposed.emplace(*A, matrix, options);
+    transposed.emplace(*A, matrix, options.plan, options.input.threads,
+                       options.device.deterministic);
     console.say("transposed matrix, for {}\n", solver.name);
     say_plan_and_storage(console, transposed->matrix());
   }
+  const PreconditionerInput<T, B> input{.A = *A,
+                                        .matrix = matrix,
+                                        .symmetric = traits.seems_symmetric(),
+                                        .threads = options.input.threads,
+                                        .objective = options.plan.request.objective,
+                                        .request = options.preconditioner};
+  std::optional<Refined<B>> refined;
+  if constexpr (std::is_same_v<T, double>) {
+    if (options.refine)
+      refined.emplace(context, matrix, method, options.plan, options.device, input);
+  } else if (options.refine) {
+    throw Error(ErrorCode::invalid_argument,
+                "--refine: what is refined in f32 must be f64; leave out --precision f32");
+  }
   const auto preconditioning =
-      build_preconditioner<T, B>(method, {.A = *A,
-                                          .matrix = matrix,
-                                          .symmetric = traits.seems_symmetric(),
-                                          .threads = options.input.threads,
-                                          .objective = options.plan.request.objective});
-  say_preconditioning(console, preconditioning);
+      refined ? Preconditioning<T, B>() : build_preconditioner<T, B>(method, input);
+  const auto& facts = refined ? refined->preconditioning().facts : preconditioning.facts;
+  if (refined) {
+    console.say("in f32, to be refined\n");
+    say_plan_and_storage(console, refined->matrix());
+  }
+  say_preconditioning(console, facts);
 
-  auto solved = solve_columns(solver, options, transposed ? transposed->both() : *A,
-                              preconditioning.M.get(), matrix, look.rhs);
+  const Chosen<T, B> chosen{solver, preconditioning.M.get(), refined ? &*refined : nullptr};
+  auto solved =
+      solve_columns(chosen, options, transposed ? transposed->both() : *A, matrix, look.rhs);
   for (Report& report : solved.report.columns)
     add_findings(matrix.name, traits, solver.takes, report);
   say_reports(console, solved);
@@ -275,9 +267,9 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
                     {"transpose", transposed ? transposed->json() : Json()},
                     {"solve", solved.json([&](std::int64_t c) {
                        Json json = solve_json(solved.report.columns[c], method, solved.verified[c]);
-                       json["preconditioner_note"] = preconditioning.note;
-                       json["preconditioner_seconds"] = preconditioning.seconds;
-                       json["preconditioner_bytes"] = preconditioning.bytes;
+                       json["preconditioner_note"] = facts.note;
+                       json["preconditioner_seconds"] = facts.seconds;
+                       json["preconditioner_bytes"] = facts.bytes;
                        return json;
                      })},
                     {"columns",
@@ -312,80 +304,12 @@ ExitCode run(SolveCommandOptions options) {
       load(options.input));
 }
 
-void add_solver_options(CLI::App& parser, SolveCommandOptions& options) {
-  std::vector<std::pair<std::string, std::string>> choices = {{"auto", "auto"}};
-  for (const std::string& name : solver_names()) choices.emplace_back(name, name);
-  add_choice<std::string>(parser, "--solver", choices, options.solver,
-                          "auto, the default, takes what fits the matrix");
-  choices = {{"auto", "auto"}};
-  for (const std::string& name : preconditioner_names()) choices.emplace_back(name, name);
-  add_choice<std::string>(
-      parser, "--precond", choices, options.preconditioner,
-      "auto, the default: block-jacobi where rows of a node are found, else jacobi where the "
-      "diagonal varies and the solver can use it");
-  add_choice<bool>(
-      parser, "--null-space", {{"none", false}, {"constant", true}}, options.project_constants,
-      "constant: A is singular with the constant vectors for null space, as in Neumann "
-      "problems; they are projected out of A, the preconditioner and b");
-  parser
-      .add_option("--damp", options.tuning.damping,
-                  "lsmr, lsqr: minimise ||b - A x||^2 + S^2 ||x - x0||^2; 0")
-      ->check(not_negative)
-      ->type_name("S");
-  parser
-      .add_option("--restart", options.tuning.restart,
-                  "Vectors of the Krylov basis, for solvers that keep one; 30")
-      ->check(whole_number(std::numeric_limits<std::int64_t>::max()))
-      ->type_name("M");
-  add_choice<BasisStorage>(
-      parser, "--basis-precision",
-      {{"working", BasisStorage::working},
-       {"f32", BasisStorage::fp32},
-       {"f16", BasisStorage::fp16}},
-      options.tuning.basis,
-      "How these vectors are stored: in less precision they are read in less time, while x is as "
-      "accurate as ever; working, that of the solve");
-}
-
-void add_stopping_options(CLI::App& parser, SolveCommandOptions& options) {
-  parser
-      .add_option(
-          "--rtol", options.rtol,
-          "Converged: ||b - A x|| <= max(rtol ||b||, atol), or for lsmr and lsqr ||A'r|| <= "
-          "rtol ||A|| ||r||; 1e-8, in f32 1e-5")
-      ->check(not_negative);
-  parser.add_option("--atol", options.atol, "See --rtol; 0")->check(not_negative);
-  parser.add_option("--max-iters", options.max_iterations, "Most iterations; 10000")
-      ->check(whole_number(std::numeric_limits<std::int64_t>::max()))
-      ->type_name("N");
-  parser.add_option("--time-limit", options.time_limit, "Most seconds; no limit")
-      ->check(not_negative)
-      ->type_name("S");
-}
-
 }  // namespace
 
 Command add_solve(CLI::App& program) {
   CLI::App& parser = *program.add_subcommand("solve", "Solve A x = b");
   const auto options = std::make_shared<SolveCommandOptions>();
-  add_input_options(parser, options->input);
-  add_plan_options(parser, options->plan);
-  add_format_option(parser, options->plan);
-  add_device_options(parser, options->device);
-  add_solver_options(parser, *options);
-  parser
-      .add_option("--rhs", options->rhs,
-                  "b: ones, random, A*ones, file (what is inside a Harwell-Boeing file), or a "
-                  "Matrix Market or .npy file; every column is solved for")
-      ->type_name("ones|random|A*ones|file|FILE")
-      ->capture_default_str();
-  parser.add_option("--x0", options->x0, "The guess, a file like that of --rhs; zeros")
-      ->type_name("FILE");
-  add_stopping_options(parser, *options);
-  add_output_option(parser, options->output, "Write x, converged or not, as Matrix Market or .npy",
-                    "X.mtx|X.npy");
-  parser.add_flag("-v,--verbose", options->verbose, "Each iteration's residual on stderr");
-  add_json_option(parser, options->json);
+  add_solve_options(parser, *options);
   return {&parser, [options] { return run(*options); }};
 }
 

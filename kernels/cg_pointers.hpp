@@ -21,6 +21,18 @@ struct CgPointers {
   T scale, enough;
 };
 
+/// Ratio, likewise.
+template <class T>
+struct RatioPointers {
+  template <class B>
+  explicit RatioPointers(const Ratio<T, B>& ratio)
+      : over(ratio.over.data()), under(ratio.under.data()), factor(ratio.factor) {}
+  constexpr T value() const { return factor * *over / *under; }
+
+  const T *over, *under;
+  T factor;
+};
+
 template <class T>
 constexpr bool is_finite(T a) {
   return a - a == T(0);  // std::isfinite is no constexpr, which kernels need

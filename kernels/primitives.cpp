@@ -118,12 +118,13 @@ void cg_residual(Context<B>& context, const CgStep<T, B>& step, In<T, B> q, Span
 }
 
 template <class T, class B>
-void cg_direction(Context<B>& context, const CgStep<T, B>& step, const Scalar<T, B>& rho,
-                  const Scalar<T, B>& rr, In<T, B> z, Span<T, B> p, Span<T, B> x) {
+void cg_direction(Context<B>& context, const CgStep<T, B>& step,
+                  const std::type_identity_t<Ratio<T, B>>& beta, const Scalar<T, B>& rr, In<T, B> z,
+                  Span<T, B> p, Span<T, B> x) {
   check<T, B>("cg_direction", {p, x}, {z});
   detail::count(context, 5 * p.size());
-  detail::cg_direction(context, p.size(), detail::CgPointers<T>(step), rho.data(), rr.data(),
-                       z.data(), p.data(), x.data());
+  detail::cg_direction(context, p.size(), detail::CgPointers<T>(step),
+                       detail::RatioPointers<T>(beta), rr.data(), z.data(), p.data(), x.data());
 }
 
 template <class T, class B>
@@ -173,7 +174,7 @@ using Other = std::conditional_t<std::is_same_v<T, float>, double, float>;
   template void norm2(Context<B>&, Span<const T, B>, Scalar<T, B>&);                            \
   template void cg_residual(Context<B>&, const CgStep<T, B>&, Span<const T, B>, Span<T, B>,     \
                             Scalar<T, B>&);                                                     \
-  template void cg_direction(Context<B>&, const CgStep<T, B>&, const Scalar<T, B>&,             \
+  template void cg_direction(Context<B>&, const CgStep<T, B>&, const Ratio<T, B>&,              \
                              const Scalar<T, B>&, Span<const T, B>, Span<T, B>, Span<T, B>);    \
   template void copy_from_host(Context<B>&, std::span<const T>, Span<T, B>);                    \
   template void copy_to_host(Context<B>&, Span<const T, B>, std::span<T>);                      \

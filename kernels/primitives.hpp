@@ -71,11 +71,20 @@ template <class T, class B>
 void cg_residual(Context<B>& context, const CgStep<T, B>& step, In<T, B> q, Span<T, B> r,
                  Scalar<T, B>& rr_next);
 
+/// The number factor * over / under.
+template <class T, class B>
+struct Ratio {
+  const Scalar<T, B>& over;
+  const Scalar<T, B>& under;
+  std::type_identity_t<T> factor = 1;
+};
+
 /// x += (scale alpha) p for the last step, if it was taken, while p is read for the next direction,
-/// p = z + (rho / step.rho) p. Where rr, that after the step, is not finite, p keeps its values.
+/// p = z + beta p. Where rr, that after the step, is not finite, both keep their values.
 /// Passes over memory: 5 (reads x, p, z; writes x, p).
 template <class T, class B>
-void cg_direction(Context<B>& context, const CgStep<T, B>& step, const Scalar<T, B>& rho,
-                  const Scalar<T, B>& rr, In<T, B> z, Span<T, B> p, Span<T, B> x);
+void cg_direction(Context<B>& context, const CgStep<T, B>& step,
+                  const std::type_identity_t<Ratio<T, B>>& beta, const Scalar<T, B>& rr, In<T, B> z,
+                  Span<T, B> p, Span<T, B> x);
 
 }  // namespace tansolve

@@ -5,13 +5,38 @@
 #include <tansolve/codec/csr.hpp>
 #include <tansolve/kernels/linear_operator.hpp>
 
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
 namespace tansolve {
 
 enum class Triangle { lower, upper };
 
+namespace detail {
+
+/// The rows of a triangular matrix, copied level after level, so that each level is contiguous.
+template <class T>
+struct Levels {
+  std::int64_t count() const { return std::max<std::int64_t>(std::ssize(begins) - 1, 0); }
+
+  std::vector<std::int64_t> begins = {};   ///< of levels, and the end of the last
+  std::vector<std::int32_t> rows = {};     ///< in their order within a level
+  std::vector<std::int64_t> offsets = {};  ///< of their entries beside the diagonal
+  std::vector<std::int32_t> columns = {};
+  std::vector<T> values = {}, diagonal = {};
+};
+
+}  // namespace detail
+
 /// y = A^-1 x for a triangular A, row by row: forwards where it is lower, backwards where it is
-/// upper. Refers to the matrix, which must outlive it. On the host it is serial; each row is summed
-/// in the order of its columns.
+/// upper. Refers to the matrix, which must outlive it. Each row is summed in the order of its
+/// columns, so that the bits do not depend on the number of threads. On the host, rows of one
+/// level, which name only rows of levels before, are shared among the threads; where levels have
+/// too few rows for that to pay, one thread takes the rows in their order. A solve by levels holds a
+/// copy of the matrix in their order besides.
+///
+/// Source of the levels: Saad, Iterative Methods, 2nd ed., section 11.6.
 template <class T, class B>
 class TriangularSolve final : public LinearOperator<T, B> {
  public:
@@ -20,6 +45,8 @@ class TriangularSolve final : public LinearOperator<T, B> {
   TriangularSolve(Context<B>& context, const Csr<T>& A, Triangle triangle);
   std::string name() const override { return "triangular solve"; }
   bool capturable() const override { return true; }
+  /// Of rows that are solved side by side; 0 where one thread takes them all.
+  std::int64_t levels() const { return levels_.count(); }
 
  protected:
   void apply_impl(Span<const T, B> x, Span<T, B> y) const override;
@@ -27,6 +54,7 @@ class TriangularSolve final : public LinearOperator<T, B> {
  private:
   const Csr<T>* matrix_;
   Triangle triangle_;
+  detail::Levels<T> levels_;
 };
 
 namespace detail {

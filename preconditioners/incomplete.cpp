@@ -7,18 +7,18 @@ namespace tansolve {
 namespace {
 
 template <class T>
-std::unique_ptr<const IncompleteFactors<T>> factored(const Csr<T>& A, bool cholesky) {
-  return std::make_unique<IncompleteFactors<T>>(cholesky ? incomplete_cholesky(A)
-                                                         : incomplete_lu(A));
+std::unique_ptr<const IncompleteFactors<T>> factored(const Csr<T>& A, bool cholesky, double shift) {
+  return std::make_unique<IncompleteFactors<T>>(cholesky ? incomplete_cholesky(A, shift)
+                                                         : incomplete_lu(A, shift));
 }
 
 }  // namespace
 
 template <class T, class B>
-Incomplete<T, B>::Incomplete(Context<B>& context, const Csr<T>& A, Kind kind)
+Incomplete<T, B>::Incomplete(Context<B>& context, const Csr<T>& A, Kind kind, double shift)
     : LinearOperator<T, B>(context, A.rows(), A.cols()),
       kind_(kind),
-      factors_(factored(A, kind == Kind::cholesky)),
+      factors_(factored(A, kind == Kind::cholesky, shift)),
       lower_(context, factors_->lower, Triangle::lower),
       upper_(context, factors_->upper, Triangle::upper),
       between_(context, A.rows()) {}

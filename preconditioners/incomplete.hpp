@@ -10,20 +10,21 @@
 namespace tansolve {
 
 /// z = U^-1 (L^-1 r) for incomplete factors of A: IC(0) for symmetric positive definite A, where it
-/// is so, too, ILU(0) for others. The solves depend row on row, and so are serial on the host; on a
-/// GPU they are cuSPARSE's SpSV. Holds both factors, uncompressed, and a vector. Refers to A only
-/// while it is built.
+/// is so, too, ILU(0) for others. The solves depend row on row: threads of the host share rows of
+/// one level; on a GPU they are cuSPARSE's SpSV. Holds both factors, uncompressed, a vector, and
+/// what TriangularSolve copies of the factors. Refers to A only while it is built.
 template <class T, class B>
 class Incomplete final : public LinearOperator<T, B> {
  public:
   enum class Kind { cholesky, lu };
 
-  /// Throws as incomplete_cholesky, incomplete_lu and TriangularSolve do.
-  Incomplete(Context<B>& context, const Csr<T>& A, Kind kind);
+  /// `shift` is the first that is tried. Throws as incomplete_cholesky, incomplete_lu and
+  /// TriangularSolve do.
+  Incomplete(Context<B>& context, const Csr<T>& A, Kind kind, double shift = 0);
 
   std::string name() const override { return kind_ == Kind::cholesky ? "ic0" : "ilu0"; }
   bool capturable() const override { return lower_.capturable() && upper_.capturable(); }
-  /// By which the diagonal was increased, relative to it: 0 where that was not needed.
+  /// By which the diagonal was increased, relative to it.
   double shift() const { return factors_->shift; }
   std::int64_t bytes() const;
 

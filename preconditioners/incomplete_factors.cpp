@@ -96,11 +96,15 @@ std::optional<std::int64_t> factor_lu(Rows& F, const std::vector<std::int64_t>& 
 
 /// Calls factor(values of A, shift) with growing shifts until none breaks down; returns the shift.
 template <class Factor>
-double shifted_until_it_exists(const char* name, Rows& factors, const Factor& factor) {
+double shifted_until_it_exists(const char* name, Rows& factors, double shift,
+                               const Factor& factor) {
+  if (!(shift >= 0 && shift <= greatest_shift))
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("{}: a shift of {}, it must be from 0 to {}", name, shift, greatest_shift));
   const std::vector<double> values = factors.values;
-  double shift = 0;
   while (const auto row = factor(factors, shift)) {
-    shift = shift == 0 ? first_shift : 2 * shift;
+    shift = std::max(first_shift, 2 * shift);
     if (shift > greatest_shift)
       throw Error(ErrorCode::bad_input,
                   fmt::format("{}: breaks down in row {} (counting from 1) even with the diagonal "
@@ -114,20 +118,20 @@ double shifted_until_it_exists(const char* name, Rows& factors, const Factor& fa
 }  // namespace
 
 template <class T>
-IncompleteFactors<T> incomplete_cholesky(const Csr<T>& A) {
+IncompleteFactors<T> incomplete_cholesky(const Csr<T>& A, double shift) {
   detail::require_square("ic0", "the matrix", A);
   detail::require_diagonal<T>("ic0", detail::diagonal_of(A), detail::not_positive,
                               detail::is_positive<T>);
   detail::require_finite("ic0", A);
   Rows L = part_of(A, [](std::int64_t i, std::int32_t j) { return j <= i; });
-  const double shift = shifted_until_it_exists("ic0", L, factor_cholesky);
+  shift = shifted_until_it_exists("ic0", L, shift, factor_cholesky);
   Csr<T> lower = L.to_csr<T>();
   Csr<T> upper = transpose(lower);
   return {std::move(lower), std::move(upper), shift};
 }
 
 template <class T>
-IncompleteFactors<T> incomplete_lu(const Csr<T>& A) {
+IncompleteFactors<T> incomplete_lu(const Csr<T>& A, double shift) {
   detail::require_square("ilu0", "the matrix", A);
   detail::require_diagonal<T>("ilu0", detail::diagonal_of(A), detail::without_inverse,
                               detail::has_inverse<T>);
@@ -138,8 +142,9 @@ IncompleteFactors<T> incomplete_lu(const Csr<T>& A) {
     diagonals[i] = std::lower_bound(F.columns.begin() + F.offsets[i],
                                     F.columns.begin() + F.offsets[i + 1], i) -
                    F.columns.begin();
-  const double shift = shifted_until_it_exists(
-      "ilu0", F, [&](Rows& factors, double by) { return factor_lu(factors, diagonals, by); });
+  shift = shifted_until_it_exists("ilu0", F, shift, [&](Rows& factors, double by) {
+    return factor_lu(factors, diagonals, by);
+  });
 
   const Csr<double> both = F.to_csr<double>();
   Rows lower = part_of(both, [](std::int64_t i, std::int32_t j) { return j <= i; });
@@ -148,9 +153,9 @@ IncompleteFactors<T> incomplete_lu(const Csr<T>& A) {
   return {lower.to_csr<T>(), upper.to_csr<T>(), shift};
 }
 
-template IncompleteFactors<double> incomplete_cholesky(const Csr<double>&);
-template IncompleteFactors<float> incomplete_cholesky(const Csr<float>&);
-template IncompleteFactors<double> incomplete_lu(const Csr<double>&);
-template IncompleteFactors<float> incomplete_lu(const Csr<float>&);
+template IncompleteFactors<double> incomplete_cholesky(const Csr<double>&, double);
+template IncompleteFactors<float> incomplete_cholesky(const Csr<float>&, double);
+template IncompleteFactors<double> incomplete_lu(const Csr<double>&, double);
+template IncompleteFactors<float> incomplete_lu(const Csr<float>&, double);
 
 }  // namespace tansolve

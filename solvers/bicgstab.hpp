@@ -23,10 +23,10 @@ namespace tansolve {
 /// the method restarts from the true one, until a restart has failed to halve it.
 ///
 /// Residuals are iterated relative to the first one, so that b and A may be scaled by any number
-/// that leaves b, A b and x finite and normal. Deterministic. Allocates nothing but the history on
-/// the host, which reads scalars in every iteration. Throws Error(invalid_argument) for shapes,
-/// overlapping vectors, options out of range, a wrong workspace. Concurrent solves need contexts,
-/// operators and workspaces of their own.
+/// that leaves b, A b and x finite and normal. On a GPU the host looks every batch_size iterations,
+/// as cg has it. Deterministic. Allocates nothing but the history on the host. Throws
+/// Error(invalid_argument) for shapes, overlapping vectors, options out of range, a wrong
+/// workspace. Concurrent solves need contexts, operators and workspaces of their own.
 ///
 /// Source: van der Vorst, SIAM J. Sci. Stat. Comput. 13 (1992).
 template <class T, class B>
@@ -43,7 +43,7 @@ Report bicgstab(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T
 
 /// What bicgstab needs for n unknowns; more does no harm.
 inline WorkspaceShape bicgstab_workspace(std::int64_t n, bool preconditioned) {
-  return {.size = n, .vectors = preconditioned ? 7 : 5, .scalars = 2};
+  return {.size = n, .vectors = preconditioned ? 7 : 5, .scalars = 6 * detail::batch_size + 1};
 }
 
 }  // namespace tansolve

@@ -2,6 +2,7 @@
 // Why BiCGSTAB cannot go on.
 #pragma once
 
+#include <tansolve/kernels/bicgstab_numbers.hpp>
 #include <tansolve/solvers/progress.hpp>
 
 #include <fmt/format.h>
@@ -42,6 +43,17 @@ std::optional<Breakdown> no_direction(double rho, double r0_norm, double r_norm,
   if (std::abs(rho) > std::numeric_limits<T>::epsilon() * r0_norm * r_norm) return {};
   return {{Status::breakdown,
            fmt::format("r0'r = {:g}, where ||r0|| = {:g} and ||r|| = {:g}", rho, r0_norm, r_norm)}};
+}
+
+/// Why no step follows the one of `now`, which left `next`.
+template <class T>
+std::optional<Breakdown> why_no_step(const BicgstabNumbers<T>& now,
+                                     const BicgstabNumbers<T>& next) {
+  const double omega = now.omega();
+  if (auto broken = no_alpha<T>(now.r0_v, now.r0_norm, now.v_norm, now.length(now.alpha())))
+    return broken;
+  if (auto broken = no_omega(now.st, now.t_norm, now.length(omega))) return broken;
+  return no_direction<T>(next.rho, next.r0_norm, next.r_norm, omega);
 }
 
 }  // namespace tansolve::detail

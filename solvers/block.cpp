@@ -170,7 +170,7 @@ MultiReport pseudo_block_bicgstab(const LinearOperator<T, B>& A, std::int64_t co
     copy(context, at.column(r, s), at.column(r0, s));
     copy(context, at.column(r, s), at.column(p, s));
     at[s].r0_norm = detail::norm_of<T, B>(context, at.column(r, s), at.scalar(0, s));
-    at[s].rho = at[s].r0_norm * at[s].r0_norm;  // r0'r
+    at[s].rho = static_cast<T>(at[s].r0_norm * at[s].r0_norm);  // r0'r, as bicgstab has it
   };
   // Reads u'w and ||w|| of every column.
   const auto reduce = [&](std::int64_t u, std::int64_t w) {

@@ -10,13 +10,6 @@
 #include <type_traits>
 
 namespace tansolve {
-namespace detail {
-
-/// Iterations that a GPU carries out between two looks of the host, and the scalars of each kind
-/// that are kept.
-inline constexpr std::int64_t cg_ring = 12;
-
-}  // namespace detail
 
 /// Solves A x = b for a symmetric positive definite A of n x n, with a symmetric positive definite
 /// preconditioner M near the inverse of A, if options has one.
@@ -30,7 +23,7 @@ inline constexpr std::int64_t cg_ring = 12;
 /// true one does not, the method restarts from the true one, until a restart has failed to halve
 /// it.
 ///
-/// On a GPU the host looks every cg_ring iterations: a solve that is cancelled, diverges or runs
+/// On a GPU the host looks every batch_size iterations: a solve that is cancelled, diverges or runs
 /// out of time goes on for up to so many, which x, the history and the counts include.
 ///
 /// Residuals are iterated relative to the first one, so that b may be scaled by any number that
@@ -54,7 +47,7 @@ Report cg(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T, B>> 
 
 /// What cg needs for n unknowns; more does no harm.
 inline WorkspaceShape cg_workspace(std::int64_t n, bool preconditioned) {
-  return {.size = n, .vectors = preconditioned ? 4 : 3, .scalars = 3 * detail::cg_ring};
+  return {.size = n, .vectors = preconditioned ? 4 : 3, .scalars = 3 * detail::batch_size};
 }
 
 /// The bytes of that.

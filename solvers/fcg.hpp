@@ -15,8 +15,8 @@ namespace tansolve {
 /// inverse that need be neither linear nor the same in every step: an inner solver, multigrid with
 /// a nonlinear cycle. Only r'Mr > 0 is asked of it.
 ///
-/// Arguments, statuses, restarts and errors are those of cg, scaling and determinism too. The host
-/// reads scalars in every iteration.
+/// Arguments, statuses, restarts and errors are those of cg, scaling, determinism and the looks of
+/// the host at a GPU too.
 ///
 /// Source: Notay, SIAM J. Sci. Comput. 22 (2000), FCG(1); its beta is that of Polak and Ribiere.
 template <class T, class B>
@@ -33,7 +33,7 @@ Report fcg(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T, B>>
 
 /// What fcg needs for n unknowns; more does no harm.
 inline WorkspaceShape fcg_workspace(std::int64_t n, bool preconditioned) {
-  return {.size = n, .vectors = preconditioned ? 4 : 3, .scalars = 5};
+  return {.size = n, .vectors = preconditioned ? 4 : 3, .scalars = 3 * detail::batch_size + 1};
 }
 
 }  // namespace tansolve

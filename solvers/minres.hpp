@@ -2,6 +2,7 @@
 // MINRES for symmetric systems, definite, indefinite or singular.
 #pragma once
 
+#include <tansolve/kernels/minres_state.hpp>
 #include <tansolve/solvers/options.hpp>
 #include <tansolve/solvers/report.hpp>
 #include <tansolve/solvers/workspace.hpp>
@@ -28,9 +29,10 @@ namespace tansolve {
 /// the tolerance is `converged`. When the recurrence's residual meets it and the true one does not,
 /// the method restarts from the true one, until a restart has failed to halve it.
 ///
-/// Deterministic. Allocates nothing but the history on the host. Throws Error(invalid_argument) for
-/// shapes, overlapping vectors, options out of range, a wrong workspace. Concurrent solves need
-/// contexts, operators and workspaces of their own.
+/// On a GPU the host looks every batch_size iterations, as cg has it. Deterministic. Allocates
+/// nothing but the history on the host. Throws Error(invalid_argument) for shapes, overlapping
+/// vectors, options out of range, a wrong workspace. Concurrent solves need contexts, operators and
+/// workspaces of their own.
 ///
 /// Source: Paige and Saunders, SIAM J. Numer. Anal. 12 (1975); Choi, Paige and Saunders, SIAM J.
 /// Sci. Comput. 33 (2011), for singular systems.
@@ -48,7 +50,9 @@ Report minres(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T, 
 
 /// What minres needs for n unknowns; more does no harm.
 inline WorkspaceShape minres_workspace(std::int64_t n, bool preconditioned) {
-  return {.size = n, .vectors = preconditioned ? 7 : 5, .scalars = 5};
+  // A batch of states, in the narrowest scalars there are, with a norm each; 4 that do not pile up.
+  constexpr std::int64_t state = sizeof(MinresState) / sizeof(float) + 1;
+  return {.size = n, .vectors = preconditioned ? 7 : 5, .scalars = detail::batch_size * state + 4};
 }
 
 /// The bytes of that.

@@ -9,6 +9,13 @@
 #include <vector>
 
 namespace tansolve {
+namespace detail {
+
+/// Iterations that a GPU carries out between two looks of the host, and the scalars of each kind
+/// that are kept. Even, since methods let two vectors take turns.
+inline constexpr std::int64_t batch_size = 12;
+
+}  // namespace detail
 
 /// What a solver needs: `vectors` of `size` elements, and `scalars`.
 struct WorkspaceShape {

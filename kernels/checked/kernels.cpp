@@ -62,10 +62,10 @@ void cg_residual(Context<Checked>&, std::int64_t n, const CgPointers<T>& step, c
 }
 
 template <class T>
-void cg_direction(Context<Checked>&, std::int64_t n, const CgPointers<T>& step, const T* rho,
-                  const T* rr, const T* z, T* p, T* x) {
-  reference::cg_direction(n, *step.rho, *step.pq, *step.rr, step.scale, step.enough, *rho, *rr, z,
-                          p, x);
+void cg_direction(Context<Checked>&, std::int64_t n, const CgPointers<T>& step,
+                  const RatioPointers<T>& beta, const T* rr, const T* z, T* p, T* x) {
+  reference::cg_direction(n, *step.rho, *step.pq, *step.rr, step.scale, step.enough, beta.value(),
+                          *rr, z, p, x);
 }
 
 void transfer(Context<Checked>& context, const void* from, void* to, std::size_t bytes) {
@@ -115,8 +115,8 @@ void csr_diagonal(Context<Checked>&, const Csr<T>& a, T* d) {
   template void norm2(Context<Checked>&, std::int64_t, const T*, T*);                            \
   template void cg_residual(Context<Checked>&, std::int64_t, const CgPointers<T>&, const T*, T*, \
                             T*);                                                                 \
-  template void cg_direction(Context<Checked>&, std::int64_t, const CgPointers<T>&, const T*,    \
-                             const T*, const T*, T*, T*);                                        \
+  template void cg_direction(Context<Checked>&, std::int64_t, const CgPointers<T>&,              \
+                             const RatioPointers<T>&, const T*, const T*, T*, T*);               \
   template std::vector<std::int64_t> csr_parts(const Context<Checked>&, const Csr<T>&);          \
   template void csr_apply(Context<Checked>&, const Csr<T>&, std::span<const std::int64_t>, T,    \
                           const T*, T, T*);                                                      \

@@ -38,7 +38,7 @@ void cg_residual(Context<Checked>& context, std::int64_t n, const CgPointers<T>&
                  T* r, T* rr_next);
 template <class T>
 void cg_direction(Context<Checked>& context, std::int64_t n, const CgPointers<T>& step,
-                  const T* rho, const T* rr, const T* z, T* p, T* x);
+                  const RatioPointers<T>& beta, const T* rr, const T* z, T* p, T* x);
 
 void transfer(Context<Checked>& context, const void* from, void* to, std::size_t bytes);
 

@@ -19,10 +19,21 @@ void divide(Context<Checked>&, std::int64_t n, const T* a, T* x) {
 }
 
 template <class T>
-void minres_step(Context<Checked>&, std::int64_t n, const MinresScalars<T>& s, const T* v,
-                 const T* d, T* d_old, T* x, T* norm) {
-  reference::minres_step(n, s, v, d, d_old, x);
-  *norm = reference::norm2(n, d_old);
+void minres_step(Context<Checked>&, std::int64_t n, const MinresPointers<T>& step, const T* v,
+                 const T* d, T* d_old, T* x, T* u_norm) {
+  const MinresState state = step.advance();
+  *u_norm = step.divisor();
+  *step.next = state;
+  if (state.end != MinresEnd::none) return;
+  reference::minres_step(n, step.scalars(state), v, d, d_old, x);
+  step.next->d_norm = reference::norm2(n, d_old);
+}
+
+template <class T>
+void minres_residual(Context<Checked>&, std::int64_t n, const MinresState* state, const T* u, T* q,
+                     T* norm) {
+  reference::axpby(n, static_cast<T>(-state->c), u, static_cast<T>(state->s), q);
+  *norm = reference::norm2(n, q);
 }
 
 TANSOLVE_INSTANTIATE_LANCZOS_KERNELS(Checked, double)

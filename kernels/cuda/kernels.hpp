@@ -34,8 +34,8 @@ template <class T>
 void cg_residual(Context<Cuda>& context, std::int64_t n, const CgPointers<T>& step, const T* q,
                  T* r, T* rr_next);
 template <class T>
-void cg_direction(Context<Cuda>& context, std::int64_t n, const CgPointers<T>& step, const T* rho,
-                  const T* rr, const T* z, T* p, T* x);
+void cg_direction(Context<Cuda>& context, std::int64_t n, const CgPointers<T>& step,
+                  const RatioPointers<T>& beta, const T* rr, const T* z, T* p, T* x);
 
 void transfer(Context<Cuda>& context, const void* from, void* to, std::size_t bytes);
 

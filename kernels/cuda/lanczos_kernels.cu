@@ -40,9 +40,21 @@ __global__ void __launch_bounds__(tile_threads)
 
 template <class T>
 __global__ void __launch_bounds__(tile_threads)
-    minres_kernel(std::int64_t n, MinresScalars<T> s, const T* __restrict__ v,
-                  const T* __restrict__ d, T* __restrict__ d_old, T* __restrict__ x, T* norm,
+    minres_kernel(std::int64_t n, MinresPointers<T> step, const T* __restrict__ v,
+                  const T* __restrict__ d, T* __restrict__ d_old, T* __restrict__ x, T* u_norm,
                   double* partials, unsigned* ticket) {
+  __shared__ MinresScalars<T> of_block;
+  __shared__ bool taken;
+  if (threadIdx.x == 0) {
+    const MinresState state = step.advance();
+    taken = state.end == MinresEnd::none;
+    of_block = step.scalars(state);
+    if (blockIdx.x == 0) *u_norm = step.divisor();
+    if (blockIdx.x == 0 && !taken) *step.next = state;
+  }
+  __syncthreads();
+  if (!taken) return;
+  const MinresScalars<T> s = of_block;
   T next[per_thread], moved[per_thread];
   Sums<3> sums;
   for_each_element(
@@ -56,6 +68,27 @@ __global__ void __launch_bounds__(tile_threads)
         d_old[i] = next[u];
         x[i] = moved[u];
       });
+  grid_sums<tile_threads>(sums, partials, ticket, [=](const Sums<3>& total) {
+    MinresState state = step.advance();  // cheaper than to keep it in registers
+    state.d_norm = static_cast<T>(norm_of(total));
+    *step.next = state;
+  });
+}
+
+template <class T>
+__global__ void __launch_bounds__(tile_threads)
+    residual_kernel(std::int64_t n, const MinresState* state, const T* __restrict__ u_new,
+                    T* __restrict__ q, T* norm, double* partials, unsigned* ticket) {
+  const T along_u = static_cast<T>(-state->c), along_q = static_cast<T>(state->s);
+  T next[per_thread];
+  Sums<3> sums;
+  for_each_element(
+      n,
+      [&](std::int64_t i, int u) {
+        next[u] = along_u * u_new[i] + along_q * q[i];
+        add_square(next[u], sums);
+      },
+      [&](std::int64_t i, int u) { q[i] = next[u]; });
   grid_sums<tile_threads>(sums, partials, ticket,
                           [=](const Sums<3>& total) { *norm = static_cast<T>(norm_of(total)); });
 }
@@ -78,12 +111,21 @@ void divide(Context<Cuda>& context, std::int64_t n, const T* a, T* x) {
 }
 
 template <class T>
-void minres_step(Context<Cuda>& context, std::int64_t n, const MinresScalars<T>& s, const T* v,
-                 const T* d, T* d_old, T* x, T* norm) {
+void minres_step(Context<Cuda>& context, std::int64_t n, const MinresPointers<T>& step, const T* v,
+                 const T* d, T* d_old, T* x, T* u_norm) {
   const auto& [partials, ticket, staging] = context.scratch();
-  minres_kernel<<<tile_blocks(n), tile_threads, 0, context.stream()>>>(n, s, v, d, d_old, x, norm,
-                                                                       partials, ticket);
+  minres_kernel<<<tile_blocks(n), tile_threads, 0, context.stream()>>>(n, step, v, d, d_old, x,
+                                                                       u_norm, partials, ticket);
   check_launch("minres_step");
+}
+
+template <class T>
+void minres_residual(Context<Cuda>& context, std::int64_t n, const MinresState* state, const T* u,
+                     T* q, T* norm) {
+  const auto& [partials, ticket, staging] = context.scratch();
+  residual_kernel<<<tile_blocks(n), tile_threads, 0, context.stream()>>>(n, state, u, q, norm,
+                                                                         partials, ticket);
+  check_launch("minres_residual");
 }
 
 TANSOLVE_INSTANTIATE_LANCZOS_KERNELS(Cuda, double)

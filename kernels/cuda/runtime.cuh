@@ -23,7 +23,7 @@ inline void check_launch(const char* kernel) {
 /// Blocks of a reduction, at most: about what a large GPU holds at once. A constant, so that sums
 /// do not depend on the device.
 inline constexpr int reduction_blocks = 1024;
-inline constexpr int partials_per_block = 3;
+inline constexpr int partials_per_block = 4;
 
 }  // namespace detail
 

@@ -105,11 +105,11 @@ __global__ void __launch_bounds__(threads)
 /// A block a tile, half as large as others, for the sake of registers.
 template <class T>
 __global__ void __launch_bounds__(threads)
-    cg_direction_kernel(std::int64_t n, CgPointers<T> step, const T* rho, const T* rr,
+    cg_direction_kernel(std::int64_t n, CgPointers<T> step, RatioPointers<T> ratio, const T* rr,
                         const T* __restrict__ z, T* __restrict__ p, T* __restrict__ x) {
-  const T alpha = *step.rho / *step.pq, length = step.scale * alpha, beta = *rho / *step.rho;
+  if (!is_finite(*rr)) return;
+  const T alpha = *step.rho / *step.pq, length = step.scale * alpha, beta = ratio.value();
   const bool taken = step_taken(*step.rho, *step.pq, *step.rr, step.scale, step.enough);
-  const bool turn = is_finite(*rr);
   const std::int64_t first = std::int64_t{blockIdx.x} * direction_tile + threadIdx.x;
   T ps[direction_tile / threads], xs[direction_tile / threads];
 #pragma unroll
@@ -117,13 +117,13 @@ __global__ void __launch_bounds__(threads)
     if (const std::int64_t i = first + u * threads; i < n) {
       const T pi = p[i];
       if (taken) xs[u] = x[i] + length * pi;
-      ps[u] = turn ? z[i] + beta * pi : pi;
+      ps[u] = z[i] + beta * pi;
     }
 #pragma unroll
   for (int u = 0; u < direction_tile / threads; ++u)
     if (const std::int64_t i = first + u * threads; i < n) {
       if (taken) x[i] = xs[u];
-      if (turn) p[i] = ps[u];
+      p[i] = ps[u];
     }
 }
 
@@ -204,11 +204,11 @@ void cg_residual(Context<Cuda>& context, std::int64_t n, const CgPointers<T>& st
 }
 
 template <class T>
-void cg_direction(Context<Cuda>& context, std::int64_t n, const CgPointers<T>& step, const T* rho,
-                  const T* rr, const T* z, T* p, T* x) {
+void cg_direction(Context<Cuda>& context, std::int64_t n, const CgPointers<T>& step,
+                  const RatioPointers<T>& beta, const T* rr, const T* z, T* p, T* x) {
   if (n == 0) return;
   const auto blocks = static_cast<unsigned>((n + direction_tile - 1) / direction_tile);
-  cg_direction_kernel<<<blocks, threads, 0, context.stream()>>>(n, step, rho, rr, z, p, x);
+  cg_direction_kernel<<<blocks, threads, 0, context.stream()>>>(n, step, beta, rr, z, p, x);
   check_launch("cg_direction");
 }
 
@@ -222,8 +222,8 @@ void cg_direction(Context<Cuda>& context, std::int64_t n, const CgPointers<T>& s
   template void dot(Context<Cuda>&, std::int64_t, const T*, const T*, T*);                         \
   template void norm2(Context<Cuda>&, std::int64_t, const T*, T*);                                 \
   template void cg_residual(Context<Cuda>&, std::int64_t, const CgPointers<T>&, const T*, T*, T*); \
-  template void cg_direction(Context<Cuda>&, std::int64_t, const CgPointers<T>&, const T*,         \
-                             const T*, const T*, T*, T*);
+  template void cg_direction(Context<Cuda>&, std::int64_t, const CgPointers<T>&,                   \
+                             const RatioPointers<T>&, const T*, const T*, T*, T*);
 TANSOLVE_INSTANTIATE(double)
 TANSOLVE_INSTANTIATE(float)
 #undef TANSOLVE_INSTANTIATE

@@ -59,6 +59,23 @@ double sum_chunks(const Context<Host>& context, std::int64_t n, const SumOf& sum
   return sum_in_order(partial, chunks.count);
 }
 
+/// The `count` sums that sums_of(first, last) returns side by side, over the chunks of n elements.
+template <std::size_t count, class SumsOf>
+std::array<double, count> sum_chunks(const Context<Host>& context, std::int64_t n,
+                                     const SumsOf& sums_of) {
+  const Chunks chunks(n);
+  std::array<std::array<double, Chunks::max_count>, count> partial;
+#pragma omp parallel for schedule(static) \
+    num_threads(context.threads()) if (chunks.count >= parallel_chunks)
+  for (std::int64_t c = 0; c < chunks.count; ++c) {
+    const std::array<double, count> sums = sums_of(chunks.first(c), chunks.last(c));
+    for (std::size_t s = 0; s < count; ++s) partial[s][c] = sums[s];
+  }
+  std::array<double, count> sums;
+  for (std::size_t s = 0; s < count; ++s) sums[s] = sum_in_order(partial[s], chunks.count);
+  return sums;
+}
+
 /// The sum of x_i y_i over first <= i < last: element i goes to lane (i - first) mod 8, so that the
 /// additions of a chunk do not wait for each other; then the lanes are added in pairs.
 template <class S, class T>

@@ -30,8 +30,13 @@ void divide(Context<Host>& context, std::int64_t n, const T* a, T* x) {
 }
 
 template <class T>
-void minres_step(Context<Host>& context, std::int64_t n, const MinresScalars<T>& s, const T* v,
-                 const T* d, T* d_old, T* x, T* norm) {
+void minres_step(Context<Host>& context, std::int64_t n, const MinresPointers<T>& step, const T* v,
+                 const T* d, T* d_old, T* x, T* u_norm) {
+  const MinresState state = step.advance();
+  *u_norm = step.divisor();
+  *step.next = state;
+  if (state.end != MinresEnd::none) return;
+  const MinresScalars<T> s = step.scalars(state);
   const double sum = sum_chunks(context, n, [=](std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i) {
       const T next = (v[i] - s.delta * d[i] - s.epsilon * d_old[i]) / s.gamma;
@@ -40,7 +45,20 @@ void minres_step(Context<Host>& context, std::int64_t n, const MinresScalars<T>&
     }
     return chunk_dot(d_old, d_old, first, last);
   });
-  take_root(context, sum, n, d_old, norm);
+  T norm;
+  take_root(context, sum, n, d_old, &norm);
+  step.next->d_norm = norm;
+}
+
+template <class T>
+void minres_residual(Context<Host>& context, std::int64_t n, const MinresState* state, const T* u,
+                     T* q, T* norm) {
+  const T along_u = static_cast<T>(-state->c), along_q = static_cast<T>(state->s);
+  const double sum = sum_chunks(context, n, [=](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) q[i] = along_u * u[i] + along_q * q[i];
+    return chunk_dot(q, q, first, last);
+  });
+  take_root(context, sum, n, q, norm);
 }
 
 TANSOLVE_INSTANTIATE_LANCZOS_KERNELS(Host, double)

@@ -123,16 +123,15 @@ void cg_residual(Context<Host>& context, std::int64_t n, const CgPointers<T>& st
 }
 
 template <class T>
-void cg_direction(Context<Host>& context, std::int64_t n, const CgPointers<T>& step, const T* rho,
-                  const T* rr, const T* z, T* p, T* x) {
+void cg_direction(Context<Host>& context, std::int64_t n, const CgPointers<T>& step,
+                  const RatioPointers<T>& beta, const T* rr, const T* z, T* p, T* x) {
+  if (!is_finite(*rr)) return;
   const bool taken = step_taken(*step.rho, *step.pq, *step.rr, step.scale, step.enough);
-  const bool turn = is_finite(*rr);
-  const T length = step.scale * (*step.rho / *step.pq), beta = *rho / *step.rho;
+  const T length = step.scale * (*step.rho / *step.pq), b = beta.value();
   for_chunks(context, n, [=](std::int64_t first, std::int64_t last) {
     if (taken)
       for (std::int64_t i = first; i < last; ++i) x[i] += length * p[i];
-    if (turn)
-      for (std::int64_t i = first; i < last; ++i) p[i] = z[i] + beta * p[i];
+    for (std::int64_t i = first; i < last; ++i) p[i] = z[i] + b * p[i];
   });
 }
 
@@ -150,8 +149,8 @@ void transfer(Context<Host>&, const void* from, void* to, std::size_t bytes) {
   template void dot(Context<Host>&, std::int64_t, const T*, const T*, T*);                         \
   template void norm2(Context<Host>&, std::int64_t, const T*, T*);                                 \
   template void cg_residual(Context<Host>&, std::int64_t, const CgPointers<T>&, const T*, T*, T*); \
-  template void cg_direction(Context<Host>&, std::int64_t, const CgPointers<T>&, const T*,         \
-                             const T*, const T*, T*, T*);
+  template void cg_direction(Context<Host>&, std::int64_t, const CgPointers<T>&,                   \
+                             const RatioPointers<T>&, const T*, const T*, T*, T*);
 TANSOLVE_INSTANTIATE(double)
 TANSOLVE_INSTANTIATE(float)
 #undef TANSOLVE_INSTANTIATE

@@ -72,16 +72,15 @@ T cg_residual(std::int64_t n, T rho, T pq, T rr, T scale, T enough, const T* q, 
 }
 
 template <class T>
-void cg_direction(std::int64_t n, T rho_old, T pq_old, T rr_old, T scale, T enough, T rho, T rr,
+void cg_direction(std::int64_t n, T rho_old, T pq_old, T rr_old, T scale, T enough, T beta, T rr,
                   const T* z, T* p, T* x) {
+  if (!std::isfinite(rr)) return;
   const T alpha = rho_old / pq_old;
   const bool taken = std::isfinite(rr_old) && rr_old > enough && rho_old > T(0) && pq_old > T(0) &&
                      std::isfinite(rho_old) && std::isfinite(pq_old) && std::isfinite(alpha) &&
                      std::isfinite(scale * alpha);
   if (taken)
     for (std::int64_t i = 0; i < n; ++i) x[i] = x[i] + (scale * alpha) * p[i];
-  if (!std::isfinite(rr)) return;
-  const T beta = rho / rho_old;
   for (std::int64_t i = 0; i < n; ++i) p[i] = z[i] + beta * p[i];
 }
 

@@ -33,7 +33,7 @@ template <class T>
 T cg_residual(std::int64_t n, T rho, T pq, T rr, T scale, T enough, const T* q,
               T* r);  ///< returns rr_next
 template <class T>
-void cg_direction(std::int64_t n, T rho_old, T pq_old, T rr_old, T scale, T enough, T rho, T rr,
+void cg_direction(std::int64_t n, T rho_old, T pq_old, T rr_old, T scale, T enough, T beta, T rr,
                   const T* z, T* p, T* x);
 
 template <class T>

@@ -17,18 +17,19 @@ void divide(std::int64_t n, T a, T* x) {
 }
 
 template <class T>
-void minres_step(std::int64_t n, const MinresScalars<T>& s, const T* v, const T* d, T* d_old,
-                 T* x) {
+void minres_step(std::int64_t n, const detail::MinresScalars<T>& s, const T* v, const T* d,
+                 T* d_old, T* x) {
   for (std::int64_t i = 0; i < n; ++i) {
     d_old[i] = (v[i] - s.delta * d[i] - s.epsilon * d_old[i]) / s.gamma;
     x[i] += s.phi * d_old[i];
   }
 }
 
-#define TANSOLVE_INSTANTIATE(T)                                           \
-  template void lanczos_step(std::int64_t, T, T, const T*, const T*, T*); \
-  template void divide(std::int64_t, T, T*);                              \
-  template void minres_step(std::int64_t, const MinresScalars<T>&, const T*, const T*, T*, T*);
+#define TANSOLVE_INSTANTIATE(T)                                                                    \
+  template void lanczos_step(std::int64_t, T, T, const T*, const T*, T*);                          \
+  template void divide(std::int64_t, T, T*);                                                       \
+  template void minres_step(std::int64_t, const detail::MinresScalars<T>&, const T*, const T*, T*, \
+                            T*);
 TANSOLVE_INSTANTIATE(double)
 TANSOLVE_INSTANTIATE(float)
 #undef TANSOLVE_INSTANTIATE

@@ -2,7 +2,7 @@
 // The serial truth about the vector work of Lanczos methods.
 #pragma once
 
-#include <tansolve/kernels/lanczos.hpp>
+#include <tansolve/kernels/lanczos_kernels.hpp>
 
 namespace tansolve::reference {
 
@@ -13,6 +13,7 @@ void lanczos_step(std::int64_t n, T alpha, T beta, const T* p, const T* u, T* u_
 template <class T>
 void divide(std::int64_t n, T a, T* x);
 template <class T>
-void minres_step(std::int64_t n, const MinresScalars<T>& s, const T* v, const T* d, T* d_old, T* x);
+void minres_step(std::int64_t n, const detail::MinresScalars<T>& s, const T* v, const T* d,
+                 T* d_old, T* x);
 
 }  // namespace tansolve::reference

@@ -59,4 +59,42 @@ TEST_CASE("auto takes block-jacobi where consecutive rows have the same columns"
   CHECK(shell.tansolve("solve s.mtx --precond block-jacobi").code == 2);
 }
 
+TEST_CASE("preconditioners take parameters, and refuse others by name") {
+  const Shell shell;
+  const auto solve = [&](const std::string& precond) {
+    const Outcome run = shell.tansolve("solve gen:varcoef7:8 --json --precond " + precond);
+    CHECK(run.code == 0);
+    return run.json()["solve"];
+  };
+  CHECK(solve("chebyshev:degree=8")["iterations"] < solve("chebyshev")["iterations"]);
+  CHECK(contains(solve("chebyshev:degree=6")["preconditioner_note"], "degree 6, "));
+  CHECK(solve("neumann:degree=6,damping=0.8")["iterations"] < solve("neumann")["iterations"]);
+  CHECK(solve("fsai:power=2,bits=20")["iterations"] < solve("fsai")["iterations"]);
+  CHECK(solve("afsai:steps=8,entries=2")["status"] == "converged");
+  CHECK(contains(solve("block-jacobi:size=4")["preconditioner_note"], "128 blocks of up to 4"));
+  CHECK(contains(solve("block-jacobi:size=4,fp32-error=0")["preconditioner_note"],
+                 ", 0 of them in fp32"));
+  CHECK(solve("ic0:shift=0.5")["preconditioner_note"] ==
+        "the diagonal 1.5 times as large, as asked for");
+  CHECK(solve("ilu0:shift=0.5")["iterations"] > solve("ilu0")["iterations"]);
+
+  const auto refused = [&](const std::string& precond, const std::string& why) {
+    CAPTURE(precond);
+    const Outcome run = shell.tansolve("solve gen:varcoef7:8 --precond " + precond);
+    CHECK(run.code == 2);
+    CHECK(contains(run.err, "--precond: " + why));
+  };
+  refused("magic", "'magic' must be one of auto|none|jacobi|");
+  refused("chebyshev:degree=many", "'degree=many' of chebyshev must be an integer from 0 to 100");
+  refused("chebyshev:degree=101", "'degree=101' of chebyshev must be");
+  refused("chebyshev:degree=2.5", "'degree=2.5' of chebyshev must be");
+  refused("chebyshev:degree", "'degree' of chebyshev must be");
+  refused("chebyshev:", "'' of chebyshev is unknown; it takes degree");
+  refused("chebyshev:degree=2,degree=2", "'degree=2' of chebyshev is given twice");
+  refused("afsai:size=2", "'size=2' of afsai is unknown; it takes power, steps, entries, bits");
+  refused("jacobi:size=2", "'size=2' of jacobi is unknown: it takes no parameters");
+  refused("auto:size=2", "'size=2' of auto is unknown");
+  refused("ic0:shift=-1", "'shift=-1' of ic0 must be a number from 0 to 1000");
+}
+
 }  // namespace tansolve::test

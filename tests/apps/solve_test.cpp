@@ -210,6 +210,49 @@ TEST_CASE("every solver of the table solves a definite system, and says that it 
       "'magic' must be one of auto|cg|fcg|block_cg|minres|gmres|fgmres|bicgstab|idr|lsmr|lsqr"));
 }
 
+TEST_CASE("solve refines the answers of f32 to the accuracy of f64") {
+  const Shell shell;
+  for (const std::string rest :
+       {"", " --precond ic0", " --format csr --solver gmres", " --rhs random --solver bicgstab"}) {
+    CAPTURE(rest);
+    const Outcome run =
+        shell.tansolve("solve gen:varcoef7:10:100 --refine --rtol 1e-12 --json" + rest);
+    CHECK(run.code == 0);
+    const Json solve = run.json()["solve"];
+    CHECK(solve["status"] == "converged");
+    CHECK(contains(solve["solver"], " in f32, refined"));
+    CHECK(solve["iterations"] >= 3);
+    CHECK(solve["iterations"] <= 8);
+    CHECK(solve["inner_iterations"] > solve["iterations"]);
+    CHECK(solve["preconditioner"] != "none");
+    CHECK(solve["verified_residual"].get<double>() <= 1.01 * solve["threshold"].get<double>());
+  }
+  CHECK(shell.tansolve("encode gen:varcoef7:10:100 -o v.tans").code == 0);
+  CHECK(shell.tansolve("solve v.tans --refine").code == 0);
+  const auto refused = [&](const std::string& rest, const std::string& why) {
+    const Outcome run = shell.tansolve("solve gen:varcoef7:6 --refine " + rest);
+    CHECK(run.code == 2);
+    CHECK(contains(run.err, "--refine: " + why));
+  };
+  refused("--precision f32", "what is refined in f32 must be f64");
+  refused("--solver lsqr", "lsqr is not refined");
+  refused("--null-space constant", "it does not go with --null-space");
+}
+
+TEST_CASE("solve gives idr a shadow space of the size asked for") {
+  const Shell shell;
+  const auto iterations = [&](const std::string& rest) -> std::int64_t {
+    return shell.tansolve("solve gen:convdiff7:10 --json --solver idr" + rest)
+        .json()["solve"]["iterations"];
+  };
+  CHECK(iterations(" --idr-s 4") == iterations(""));
+  CHECK(iterations(" --idr-s 8") != iterations(""));
+  CHECK(shell.tansolve("solve gen:convdiff7:5 --solver idr --idr-s 17").code == 2);
+  const Outcome other = shell.tansolve("solve gen:convdiff7:5 --solver gmres --idr-s 2");
+  CHECK(other.code == 2);
+  CHECK(contains(other.err, "--idr-s: gmres has no shadow space; idr has"));
+}
+
 TEST_CASE("solve projects constant vectors out of a graph's Laplacian") {
   const Shell shell;
   const std::string line = "solve gen:laplacian:ws:300:6 --rhs random --json -o x.mtx";

@@ -8,11 +8,17 @@
 #include <tansolve/codec/generators.hpp>
 #include <tansolve/kernels/compressed_operator.hpp>
 
-TYPE_TO_STRING_AS("double, Cuda", tansolve::test::Setting<double, tansolve::Cuda>);
+namespace tansolve::test {
+using CgOnGpu = By<Setting<double, Cuda>, Plain>;
+using FcgOnGpu = By<Setting<double, Cuda>, Flexible>;
+}  // namespace tansolve::test
+
+TYPE_TO_STRING_AS("cg, Cuda", tansolve::test::CgOnGpu);
+TYPE_TO_STRING_AS("fcg, Cuda", tansolve::test::FcgOnGpu);
 
 namespace tansolve::test {
 
-TANSOLVE_BATCHES(Setting<double, Cuda>);
+TANSOLVE_BATCHES(CgOnGpu, FcgOnGpu);
 
 namespace {
 
@@ -101,7 +107,7 @@ TEST_CASE("cg on the gpu is cancelled by its monitor, a look later at most") {
                                    return iteration < 5;
                                  }});
   CHECK(report.status == Status::cancelled);
-  CHECK(report.iterations <= 5 + detail::cg_ring);
+  CHECK(report.iterations <= 5 + detail::batch_size);
   CHECK(calls == 6);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bases and Lanczos vectors on the GPU.
+// Bases and short recurrences on the GPU.
 #include "kernels/krylov_conformance.hpp"
+#include "kernels/bicgstab_conformance.hpp"
+#include "kernels/lanczos_conformance.hpp"
 
 TYPE_TO_STRING_AS("double, Cuda", tansolve::test::Setting<double, tansolve::Cuda>);
 TYPE_TO_STRING_AS("float, Cuda", tansolve::test::Setting<float, tansolve::Cuda>);
@@ -8,6 +10,8 @@ TYPE_TO_STRING_AS("float, Cuda", tansolve::test::Setting<float, tansolve::Cuda>)
 namespace tansolve::test {
 
 TANSOLVE_KRYLOV_CONFORMS(Setting<double, Cuda>, Setting<float, Cuda>);
+TANSOLVE_LANCZOS_CONFORMS(Setting<double, Cuda>, Setting<float, Cuda>);
+TANSOLVE_BICGSTAB_CONFORMS(Setting<double, Cuda>, Setting<float, Cuda>);
 
 TEST_CASE_TEMPLATE("products with a basis of many tiles a block agree with the reference", T,
                    double, float) {

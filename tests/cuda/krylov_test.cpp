@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// GMRES, flexible GMRES and MINRES on the GPU: the host's answers and iterations, no allocation on
-// the way.
+// GMRES, flexible GMRES, MINRES and BiCGSTAB on the GPU: the host's answers, iterations and
+// statuses, no allocation on the way.
 #include "solvers/krylov.hpp"
+
+#include <tansolve/solvers/bicgstab.hpp>
+#include <tansolve/solvers/fcg.hpp>
 
 namespace tansolve::test {
 namespace {
@@ -61,6 +64,78 @@ TEST_CASE("minres on the gpu agrees with the host's, and repeats to the bit") {
   }
 }
 
+TEST_CASE("fcg and bicgstab on the gpu agree with the host's, and repeat to the bit") {
+  const auto by_fcg = [](const auto& A, auto b, auto x, const auto& options) {
+    return fcg(A, b, x, options);
+  };
+  const auto by_bicgstab = [](const auto& A, auto b, auto x, const auto& options) {
+    return bicgstab(A, b, x, options);
+  };
+  for (const bool preconditioned : {false, true}) {
+    check_agreement(poisson<double>(40, 30), preconditioned, by_fcg);
+    check_agreement(poisson<float>(40, 30), preconditioned, by_fcg);
+    check_agreement(convection<double>(40, 30, 0.4), preconditioned, by_bicgstab);
+    check_agreement(convection<float>(20, 10, 0.4), preconditioned, by_bicgstab);
+  }
+}
+
+TEST_CASE("minres and bicgstab on the gpu stop where they are told, with the x of that iteration") {
+  const auto matrix = poisson<double>(40, 30);
+  const auto b = random_vector<double>(matrix.rows(), 3);
+  const std::vector<double> x0(matrix.rows());
+  Context<Host> host;
+  Context<Cuda> gpu;
+  const CsrOperator<double, Host> host_a(host, matrix);
+  const CsrOperator<double, Cuda> gpu_a(gpu, matrix);
+  for (const std::int64_t limit : {0, 1, 11, 12, 13, 24, 25}) {
+    CAPTURE(limit);
+    const auto check = [&](const auto& solver) {
+      const auto expected = run_from(host_a, x0, b, solver),
+                 answer = run_from(gpu_a, x0, b, solver);
+      CHECK(answer.report.status == Status::iteration_limit);
+      CHECK(answer.report.iterations == limit);
+      CHECK(answer.report.operator_applications == expected.report.operator_applications);
+      CHECK(within(answer.x, to_eigen(expected.x), 1e-9 * to_eigen(b).norm()));
+    };
+    check([&](const auto& A, auto db, auto x) {
+      return bicgstab(A, db, x, {.rtol = 1e-14, .max_iterations = limit});
+    });
+    if (limit < 13)  // later, the truth is computed where a batch ends
+      check([&](const auto& A, auto db, auto x) {
+        return minres(A, db, x, {.rtol = 1e-14, .max_iterations = limit});
+      });
+  }
+}
+
+TEST_CASE("minres and bicgstab on the gpu report what the host reports") {
+  Context<Host> host;
+  Context<Cuda> gpu;
+  const double inf = std::numeric_limits<double>::infinity();
+  const auto check = [&](std::int64_t n, const std::vector<Triplet<double>>& triplets,
+                         const std::vector<double>& b) {
+    const auto matrix = Csr<double>::from_triplets(n, n, triplets);
+    const CsrOperator<double, Host> host_a(host, matrix);
+    const CsrOperator<double, Cuda> gpu_a(gpu, matrix);
+    const auto same = [&](const auto& solver) {
+      const std::vector<double> x0(b.size());
+      const auto expected = run_from(host_a, x0, b, solver),
+                 answer = run_from(gpu_a, x0, b, solver);
+      CHECK(answer.report.status == expected.report.status);
+      CHECK(answer.report.iterations == expected.report.iterations);
+      CHECK(answer.x == expected.x);
+    };
+    same([](const auto& A, auto db, auto x) { return bicgstab(A, db, x); });
+    same([](const auto& A, auto db, auto x) { return minres(A, db, x); });
+  };
+  check(3, {}, {1, 0, 2});
+  check(2, {{0, 1, 1.0}, {1, 0, 1.0}}, {1, 0});
+  check(2, {{0, 0, 1.0}}, {1, 1});
+  check(2, {{0, 0, inf}, {1, 1, 1.0}}, {1, 1});
+  check(2, {{0, 0, 1e-200}, {1, 1, 2e-200}}, {1e200, 1e200});
+  check(2, {{0, 0, 1.0}, {1, 1, 1.0}}, {nan_of<double>, 1});
+  check(0, {}, {});
+}
+
 TEST_CASE("gmres on the gpu stops where it is told, with the x of that iteration") {
   const auto matrix = convection<double>(40, 30, 0.4);
   const auto b = random_vector<double>(matrix.rows(), 3);
@@ -89,7 +164,7 @@ TEST_CASE("gmres on the gpu stops where it is told, with the x of that iteration
   }
 }
 
-TEST_CASE("gmres and minres on the gpu allocate nothing after their workspace") {
+TEST_CASE("gmres, minres and bicgstab on the gpu allocate nothing after their workspace") {
   const auto matrix = poisson<double>(30, 20);
   const std::int64_t n = matrix.rows();
   Context<Cuda> gpu;
@@ -97,12 +172,14 @@ TEST_CASE("gmres and minres on the gpu allocate nothing after their workspace") 
   const auto b = upload(gpu, random_vector<double>(n, 3));
   auto x = upload(gpu, std::vector<double>(n, 0.0));
   GmresWorkspace<double, Cuda> basis(gpu, n, {.storage = BasisStorage::fp16}, true);
-  Workspace<double, Cuda> work(gpu, minres_workspace(n, false));
+  Workspace<double, Cuda> work(gpu, minres_workspace(n, false)),
+      other(gpu, bicgstab_workspace(n, false));
   const std::int64_t before = gpu.allocations();
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 4; ++i) {
     fill(gpu, 0, x.span());
     CHECK((i == 0   ? minres(a, b, x, {}, work)
-           : i == 1 ? gmres(a, b, x, {}, basis)
+           : i == 1 ? bicgstab(a, b, x, {}, other)
+           : i == 2 ? gmres(a, b, x, {}, basis)
                     : fgmres(a, b, x, {}, basis))
               .converged());
   }

@@ -117,7 +117,7 @@ TEST_CASE_TEMPLATE_DEFINE("primitives give the numbers worked out by hand", S, b
 
   // beta = 6 / 2
   write(context, 6, rho_new);
-  cg_direction(context, step, rho_new, s, r, p.span(), step_x.span());
+  cg_direction(context, step, {rho_new, rho}, s, r, p.span(), step_x.span());
   CHECK(download(context, step_x) == std::vector<T>{6, 11});
   CHECK(download(context, p) == std::vector<T>{4, 4});
 }
@@ -195,7 +195,7 @@ TEST_CASE_TEMPLATE_DEFINE("a step of cg that is not to be taken keeps x and r", 
     cg_residual(context, {rho, pq, rr, c, 0}, q, r.span(), rr_next);
     CHECK(std::isnan(read(context, rr_next)));
     CHECK(download(context, r) == std::vector<T>{3, 4});
-    cg_direction(context, {rho, pq, rr, c, 0}, rho, rr_next, r, p.span(), x.span());
+    cg_direction(context, {rho, pq, rr, c, 0}, {rho, rho}, rr_next, r, p.span(), x.span());
     CHECK(download(context, x) == std::vector<T>{1, 2});
     CHECK(download(context, p) == std::vector<T>{1, 1});
   }
@@ -216,7 +216,7 @@ TEST_CASE_TEMPLATE_DEFINE("steps beyond the last that is wanted change nothing",
     cg_residual(context, step, q, r.span(), rr_next);
     CHECK(same<T>({read(context, rr_next)}, {before}));
     CHECK(download(context, r) == std::vector<T>{3, 4});
-    cg_direction(context, step, one, rr_next, q, p.span(), x.span());
+    cg_direction(context, step, {one, one}, rr_next, q, p.span(), x.span());
     const bool broken = !std::isfinite(before);
     CHECK(download(context, p) == (broken ? std::vector<T>{5, 6} : std::vector<T>{6, 7}));
     CHECK(download(context, x) == std::vector<T>{1, 2});
@@ -254,15 +254,15 @@ TEST_CASE_TEMPLATE_DEFINE("primitives refuse unequal sizes and overlap", S, prim
   CHECK(refused([&] { axpbypcz(context, 1, three, 1, four, 1, whole); }));
   CHECK(refused([&] { convert(context, T(1), four, Vector<Other, B>(context, 3).span()); }));
   CHECK(refused([&] { dot(context, three, four, s); }));
-  CHECK(refused([&] { cg_direction(context, {s, t, s, 1, 0}, s, t, four, head, tail); }));
+  CHECK(refused([&] { cg_direction(context, {s, t, s, 1, 0}, {s, s}, t, four, head, tail); }));
   CHECK(refused([&] { cg_residual(context, {s, t, s, 1, 0}, four, head, u); }));
 
   CHECK(refused([&] { copy(context, head, tail); }));
   CHECK(refused([&] { axpby(context, 1, whole, 1, whole); }));
   CHECK(refused([&] { multiply(context, three, tail, head); }));
   CHECK(refused([&] { axpbypcz(context, 1, three, 1, tail, 1, head); }));
-  CHECK(refused([&] { cg_direction(context, {s, t, s, 1, 0}, s, t, three, head, tail); }));
-  CHECK(refused([&] { cg_direction(context, {s, t, s, 1, 0}, s, t, tail, head, whole); }));
+  CHECK(refused([&] { cg_direction(context, {s, t, s, 1, 0}, {s, s}, t, three, head, tail); }));
+  CHECK(refused([&] { cg_direction(context, {s, t, s, 1, 0}, {s, s}, t, tail, head, whole); }));
   CHECK(refused([&] { cg_residual(context, {s, t, s, 1, 0}, tail, head, u); }));
   CHECK_NOTHROW(dot(context, head, tail, s));
   CHECK(read(context, s) == 20);

@@ -30,7 +30,7 @@ std::vector<T> results(int threads) {
   auto r = upload(context, random_elements<T>(n, 4));
   cg_residual(context, {rho, pq, rho, 1, 0}, y, r.span(), s);
   all.push_back(read(context, s));
-  cg_direction(context, {rho, pq, rho, 1, 0}, rho, s, r, p.span(), x.span());
+  cg_direction(context, {rho, pq, rho, 1, 0}, {rho, rho}, s, r, p.span(), x.span());
   for (const auto* vector : {&x, &y, &r}) {
     const auto elements = download(context, *vector);
     all.insert(all.end(), elements.begin(), elements.end());

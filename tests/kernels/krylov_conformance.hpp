@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a basis in every storage, and the vector work of Lanczos methods, must do on every backend.
+// What a basis in every storage must do on every backend.
 #pragma once
 
 #include <tansolve/codec/error.hpp>
 #include <tansolve/kernels/basis.hpp>
-#include <tansolve/kernels/lanczos.hpp>
 #include <tansolve/kernels/random_vector.hpp>
 #include <tansolve/kernels/reference/basis_kernels.hpp>
 #include <tansolve/kernels/reference/kernels.hpp>
-#include <tansolve/kernels/reference/lanczos_kernels.hpp>
 
 #include "support/backends.hpp"
 #include "support/elements.hpp"
@@ -379,95 +377,6 @@ TEST_CASE_TEMPLATE_DEFINE("a basis tells its bytes beforehand", S, basis_bytes) 
   CHECK(full - bytes(BasisStorage::fp16) == count * padded * (std::int64_t{sizeof(T)} - 2));
 }
 
-TEST_CASE_TEMPLATE_DEFINE("the vector work of Lanczos methods gives the bits of the reference", S,
-                          lanczos_elementwise) {
-  using T = typename S::T;
-  using B = typename S::B;
-  auto context = S::context();
-  Scalar<T, B> alpha(context), beta(context), norm(context);
-  const double eps = std::numeric_limits<T>::epsilon();
-  const T a = T(0.3), b = T(-1.7);
-  write(context, a, alpha);
-  write(context, b, beta);
-  for (const std::int64_t n : {0, 1, 4097, 20000}) {
-    CAPTURE(n);
-    const auto hp = random_elements<T>(n, 1), hu = random_elements<T>(n, 2);
-    auto expected = random_elements<T>(n, 3), expected_x = random_elements<T>(n, 4);
-    const auto p = upload(context, hp), u = upload(context, hu);
-    auto old = upload(context, expected), x = upload(context, expected_x);
-    const auto check_norm = [&] {
-      const double reference_norm = reference::norm2(n, expected.data());
-      CHECK(std::abs(read(context, norm) - reference_norm) <= 64 * eps * reference_norm);
-    };
-
-    lanczos_step(context, alpha, beta, p, u, old.span(), norm);
-    reference::lanczos_step(n, a, b, hp.data(), hu.data(), expected.data());
-    CHECK(download(context, old) == expected);
-    check_norm();
-
-    const MinresScalars<T> s = {T(0.7), T(1.1), T(-0.4), T(2.5)};
-    minres_step(context, s, p, u, old.span(), x.span(), norm);
-    reference::minres_step(n, s, hp.data(), hu.data(), expected.data(), expected_x.data());
-    CHECK(download(context, old) == expected);
-    CHECK(download(context, x) == expected_x);
-    check_norm();
-
-    divide(context, alpha, x.span());
-    reference::divide(n, a, expected_x.data());
-    CHECK(download(context, x) == expected_x);
-    write(context, T(0), norm);
-    divide(context, norm, x.span());
-    CHECK(download(context, x) == std::vector<T>(n));
-  }
-}
-
-TEST_CASE_TEMPLATE_DEFINE("the vector work of Lanczos methods gives numbers worked out by hand", S,
-                          lanczos_by_hand) {
-  using T = typename S::T;
-  using B = typename S::B;
-  auto context = S::context();
-  Scalar<T, B> alpha(context), beta(context), norm(context);
-  write(context, 2, alpha);
-  write(context, 3, beta);
-  const auto p = upload<T>(context, {10, 20}), u = upload<T>(context, {1, 2});
-  auto old = upload<T>(context, {T(5) / 3, 4});
-  lanczos_step(context, alpha, beta, p, u, old.span(), norm);  // 10 - 2 - 5, 20 - 4 - 12
-  CHECK(download(context, old)[0] == doctest::Approx(3));
-  CHECK(download(context, old)[1] == 4);
-  CHECK(read(context, norm) == doctest::Approx(5));
-
-  auto d_old = upload<T>(context, {1, 1}), x = upload<T>(context, {100, 200});
-  minres_step(context, {2, 3, 1, 10}, p, u, d_old.span(), x.span(), norm);
-  CHECK(download(context, d_old) == std::vector<T>{3, T(6.5)});  // (10 - 3 - 1) / 2, ...
-  CHECK(download(context, x) == std::vector<T>{130, 265});
-  divide(context, alpha, x.span());
-  CHECK(download(context, x) == std::vector<T>{65, T(132.5)});
-}
-
-TEST_CASE_TEMPLATE_DEFINE("the vector work of Lanczos methods refuses unequal sizes and overlap", S,
-                          lanczos_refuses) {
-  using T = typename S::T;
-  using B = typename S::B;
-  auto context = S::context();
-  Scalar<T, B> s(context), norm(context);
-  auto two = upload<T>(context, {1, 2}), three = upload<T>(context, {1, 2, 3});
-  auto other = upload<T>(context, {1, 2}), third = upload<T>(context, {1, 2});
-  const auto refused = [](const auto& body) {
-    try {
-      body();
-    } catch (const Error& error) {
-      return error.code() == ErrorCode::invalid_argument;
-    }
-    return false;
-  };
-  const MinresScalars<T> one = {1, 1, 1, 1};
-  CHECK(refused([&] { lanczos_step(context, s, s, three, two, other.span(), norm); }));
-  CHECK(refused([&] { lanczos_step(context, s, s, two, other, other.span(), norm); }));
-  CHECK(refused([&] { minres_step(context, one, two, three, other.span(), third.span(), norm); }));
-  CHECK(refused([&] { minres_step(context, one, two, two, other.span(), other.span(), norm); }));
-  CHECK(refused([&] { minres_step(context, one, two, third, other.span(), third.span(), norm); }));
-}
-
 TEST_CASE_TEMPLATE_DEFINE("random vectors are the same on every backend, for all seeds different",
                           S, random_vectors) {
   using T = typename S::T;
@@ -509,5 +418,13 @@ TEST_CASE_TEMPLATE_DEFINE("random vectors are the same on every backend, for all
   TEST_CASE_TEMPLATE_INVOKE(lanczos_by_hand, __VA_ARGS__);        \
   TEST_CASE_TEMPLATE_INVOKE(lanczos_refuses, __VA_ARGS__);        \
   TEST_CASE_TEMPLATE_INVOKE(random_vectors, __VA_ARGS__)
+#define TANSOLVE_KRYLOV_CONFORMS(...)                           \
+  TEST_CASE_TEMPLATE_INVOKE(basis_stores, __VA_ARGS__);         \
+  TEST_CASE_TEMPLATE_INVOKE(basis_products, __VA_ARGS__);       \
+  TEST_CASE_TEMPLATE_INVOKE(basis_orthogonalises, __VA_ARGS__); \
+  TEST_CASE_TEMPLATE_INVOKE(basis_norm_range, __VA_ARGS__);     \
+  TEST_CASE_TEMPLATE_INVOKE(basis_rotates, __VA_ARGS__);        \
+  TEST_CASE_TEMPLATE_INVOKE(basis_refuses, __VA_ARGS__);        \
+  TEST_CASE_TEMPLATE_INVOKE(basis_bytes, __VA_ARGS__)
 
 }  // namespace tansolve::test

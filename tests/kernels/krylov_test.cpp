@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bases and Lanczos vectors on the host's backends, and the half-precision numbers in them.
+// Bases on the host's backends, and the half-precision numbers in them.
 #include "kernels/krylov_conformance.hpp"
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 #include <tansolve/preconditioners/incomplete.hpp>
 
 #include "preconditioners/dense.hpp"
+#include "support/elements.hpp"
 
 namespace tansolve::test {
 namespace {
@@ -53,6 +54,41 @@ TEST_CASE("incomplete lu without fill has the matrix's entries on its pattern") 
     check_factors(A, factors);
     CHECK(dense(factors.lower).diagonal().isOnes(0));
   }
+}
+
+TEST_CASE_TEMPLATE("triangular solves by levels give the bits of those row by row", T, double,
+                   float) {
+  const auto check = [](const Csr<T>& A, bool levels) {
+    const auto factors = incomplete_lu(A);
+    const auto b = random_elements<T>(A.rows(), 1);
+    Context<Host> serial(1);
+    for (const Triangle triangle : {Triangle::lower, Triangle::upper}) {
+      const Csr<T>& factor = triangle == Triangle::lower ? factors.lower : factors.upper;
+      const TriangularSolve<T, Host> row_by_row(serial, factor, triangle);
+      CHECK(row_by_row.levels() == 0);
+      std::vector<T> expected(A.rows()), x(A.rows());
+      row_by_row.apply({b.data(), A.rows()}, {expected.data(), A.rows()});
+      for (const int threads : {2, 3, 5}) {
+        Context<Host> context(threads);
+        const TriangularSolve<T, Host> by_levels(context, factor, triangle);
+        CHECK((by_levels.levels() > 0) == levels);
+        by_levels.apply({b.data(), A.rows()}, {x.data(), A.rows()});
+        CHECK(x == expected);
+      }
+    }
+  };
+  check(convert<T>(generate("poisson5:150")), true);  // 299 levels of up to 150 rows
+  check(convert<T>(generate("convdiff7:24")), true);
+  check(convert<T>(generate("poisson5:100")), false);     // 199 of 50 rows on average
+  check(convert<T>(generate("poisson5:2000x1")), false);  // one row a level
+  check(Csr<T>::from_triplets(0, 0, {}), false);
+}
+
+TEST_CASE("the levels of a grid are its diagonals") {
+  Context<Host> context(2);
+  const auto factors = incomplete_cholesky(generate("poisson5:200x150"));
+  CHECK(TriangularSolve<double, Host>(context, factors.lower, Triangle::lower).levels() == 349);
+  CHECK(TriangularSolve<double, Host>(context, factors.upper, Triangle::upper).levels() == 349);
 }
 
 TEST_CASE_TEMPLATE("on a full pattern, incomplete factorisations are the inverse", S,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How conjugate gradients end where the host looks only every cg_ring iterations: on a GPU, and on
-// a Checked context that plays one. What is expected comes from solves that look at each.
+// How conjugate gradients end where the host looks only every batch_size iterations: on a GPU, and
+// on a Checked context that plays one. What is expected comes from solves that look at each.
 #pragma once
+
+#include <tansolve/solvers/fcg.hpp>
 
 #include "solvers/solving.hpp"
 
@@ -15,6 +17,30 @@ struct Recording {
   using B = Checked;
   static Context<Checked> context() { return Context<Checked>(true); }
 };
+
+struct Plain {
+  static Report solve(const auto& A, auto b, auto x, const auto& options) {
+    return cg(A, b, x, options);
+  }
+};
+struct Flexible {
+  static Report solve(const auto& A, auto b, auto x, const auto& options) {
+    return fcg(A, b, x, options);
+  }
+};
+
+/// Where and how to solve.
+template <class Where, class How>
+struct By : Where, How {};
+
+template <class S, class B>
+Answer<double> answer(const LinearOperator<double, B>& A, const std::vector<double>& b,
+                      const std::type_identity_t<SolveOptions<double, B>>& options = {}) {
+  const auto device_b = upload(A.context(), b);
+  auto x = upload(A.context(), std::vector<double>(A.cols(), 0.0));
+  Report report = S::solve(A, device_b.span(), x.span(), options);
+  return {std::move(report), download(A.context(), x)};
+}
 
 /// A matrix whose fused product, the one inside the iterations, is `factor` times too large.
 template <class B>
@@ -43,16 +69,16 @@ class Exaggerated : public LinearOperator<double, B> {
 };
 
 /// Solves the diagonal system d x = b; the preconditioner is diagonal, too, from the inverse of m.
-template <class B>
+template <class S, class B>
 Answer<double> solve_diagonal_on(Context<B>& context, const std::vector<double>& d,
                                  const std::vector<double>& b, SolveOptions<double, B> options = {},
                                  const std::vector<double>& m = {}) {
   const auto matrix = diagonal_matrix(d);
   const CsrOperator<double, B> a(context, matrix);
-  if (m.empty()) return solve(a, b, options);
+  if (m.empty()) return answer<S>(a, b, options);
   const Jacobi<double, B> jacobi(context, upload(context, m));
   options.preconditioner = &jacobi;
-  return solve(a, b, options);
+  return answer<S>(a, b, options);
 }
 
 /// x as close to the other as roundings leave it in so well-conditioned a system.
@@ -63,6 +89,7 @@ inline bool close(const std::vector<double>& x, const std::vector<double>& y) {
 /// Eigenvalues from 1 to 100 and one of -1, along which b has little: the residual's part there
 /// grows while the others shrink, until a direction of negative curvature is met in the second
 /// batch.
+template <class S>
 struct LateBreakdown {
   LateBreakdown() {
     for (int i = 0; i < 60; ++i) d.push_back(1 + 99 * i / 59.0);
@@ -70,7 +97,7 @@ struct LateBreakdown {
     d.push_back(-1);
     b.push_back(0.03);
     Context<Checked> context;
-    expected = solve_diagonal_on(context, d, b);
+    expected = solve_diagonal_on<S>(context, d, b);
   }
   std::vector<double> d, b;
   Answer<double> expected;
@@ -86,8 +113,8 @@ TEST_CASE_TEMPLATE_DEFINE("a batch of iterations stops at the limit, with the x 
   const auto b = random_vector<double>(matrix.rows(), 3);
   for (const std::int64_t limit : {0, 1, 11, 12, 13, 24, 30}) {
     CAPTURE(limit);
-    const auto expected = solve(same_a, b, {.max_iterations = limit});
-    const auto [report, x] = solve(a, b, {.max_iterations = limit});
+    const auto expected = answer<S>(same_a, b, {.max_iterations = limit});
+    const auto [report, x] = answer<S>(a, b, {.max_iterations = limit});
     CHECK(report.status == Status::iteration_limit);
     CHECK(report.iterations == limit);
     CHECK(std::ssize(report.history) == limit + 1);
@@ -100,8 +127,8 @@ TEST_CASE_TEMPLATE_DEFINE("a batch of iterations stops at the limit, with the x 
 TEST_CASE_TEMPLATE_DEFINE("a batch that converges is left where the tolerance is met", S,
                           batch_converges) {
   auto context = S::context();
-  const auto [report, x] =
-      solve_diagonal_on(context, {1, 2, 5, 1, 2, 5, 5}, {1, 2, 5, 2, 4, 10, 15}, {.rtol = 1e-12});
+  const auto [report, x] = solve_diagonal_on<S>(context, {1, 2, 5, 1, 2, 5, 5},
+                                                {1, 2, 5, 2, 4, 10, 15}, {.rtol = 1e-12});
   CHECK(report.converged());
   CHECK(report.iterations == 3);  // distinct eigenvalues
   CHECK(report.history.size() == 4);
@@ -110,24 +137,24 @@ TEST_CASE_TEMPLATE_DEFINE("a batch that converges is left where the tolerance is
 
 TEST_CASE_TEMPLATE_DEFINE("a batch reports an indefinite preconditioner", S, batch_indefinite_m) {
   auto context = S::context();
-  const auto indefinite = solve_diagonal_on(context, {2, 3}, {1, 2}, {}, {1, -1});
+  const auto indefinite = solve_diagonal_on<S>(context, {2, 3}, {1, 2}, {}, {1, -1});
   CHECK(indefinite.report.status == Status::indefinite_preconditioner);
   CHECK(indefinite.report.detail.find("r'Mr = -") == 0);
   CHECK(indefinite.report.iterations == 0);
   CHECK(indefinite.x == std::vector<double>{0, 0});
-  const auto blind = solve_diagonal_on(context, {2, 3}, {1, 1}, {}, {1, -1});
+  const auto blind = solve_diagonal_on<S>(context, {2, 3}, {1, 1}, {}, {1, -1});
   CHECK(blind.report.status == Status::breakdown);
   CHECK(blind.report.detail.find("r'Mr = 0") == 0);
 }
 
 TEST_CASE_TEMPLATE_DEFINE("a batch reports a breakdown in the second, with the x before it", S,
                           batch_breakdown) {
-  const LateBreakdown late;
+  const LateBreakdown<S> late;
   REQUIRE(late.expected.report.status == Status::indefinite_operator);
-  REQUIRE(late.expected.report.iterations > detail::cg_ring + 2);
-  REQUIRE(late.expected.report.iterations < 2 * detail::cg_ring);
+  REQUIRE(late.expected.report.iterations > detail::batch_size + 2);
+  REQUIRE(late.expected.report.iterations < 2 * detail::batch_size);
   auto context = S::context();
-  const auto [report, x] = solve_diagonal_on(context, late.d, late.b);
+  const auto [report, x] = solve_diagonal_on<S>(context, late.d, late.b);
   CHECK(report.status == Status::indefinite_operator);
   CHECK(report.detail.find("p'Ap = -") == 0);
   CHECK(report.iterations == late.expected.report.iterations);
@@ -137,16 +164,16 @@ TEST_CASE_TEMPLATE_DEFINE("a batch reports a breakdown in the second, with the x
 
 TEST_CASE_TEMPLATE_DEFINE("a monitor that cancels before a breakdown in the same batch is heeded",
                           S, batch_cancelled) {
-  const LateBreakdown late;
-  const std::int64_t last = detail::cg_ring + 2;
+  const LateBreakdown<S> late;
+  const std::int64_t last = detail::batch_size + 2;
   REQUIRE(late.expected.report.iterations > last);
   auto context = S::context();
   std::int64_t calls = 0;
-  const auto [report, x] =
-      solve_diagonal_on(context, late.d, late.b, {.monitor = [&](std::int64_t iteration, double) {
-                          ++calls;
-                          return iteration < last;
-                        }});
+  const auto [report, x] = solve_diagonal_on<S>(context, late.d, late.b,
+                                                {.monitor = [&](std::int64_t iteration, double) {
+                                                  ++calls;
+                                                  return iteration < last;
+                                                }});
   CHECK(report.status == Status::cancelled);
   CHECK(report.iterations == late.expected.report.iterations);  // what the batch went on to do
   CHECK(calls == last + 1);
@@ -162,11 +189,11 @@ TEST_CASE_TEMPLATE_DEFINE("a batch reports divergence, unless it goes on to conv
     b.push_back(i == 0 ? 1 : 1e-4);
   }
   auto context = S::context();
-  const auto lost = solve_diagonal_on(context, d, b, {.divergence_factor = 10});
+  const auto lost = solve_diagonal_on<S>(context, d, b, {.divergence_factor = 10});
   CHECK(lost.report.status == Status::diverged);
-  CHECK(lost.report.iterations == detail::cg_ring);
+  CHECK(lost.report.iterations == detail::batch_size);
   CHECK(*std::ranges::max_element(lost.report.history) > 10 * lost.report.history[0]);
-  const auto found = solve_diagonal_on(context, {1, 1e6}, {1, 1e-3}, {.divergence_factor = 400});
+  const auto found = solve_diagonal_on<S>(context, {1, 1e6}, {1, 1e-3}, {.divergence_factor = 400});
   CHECK(found.report.history[1] > 400);
   CHECK(found.report.converged());
 }
@@ -176,16 +203,16 @@ TEST_CASE_TEMPLATE_DEFINE("a batch reports the time limit", S, batch_time) {
   const auto matrix = poisson<double>(20, 20);
   const CsrOperator<double, typename S::B> a(context, matrix);
   const auto b = random_vector<double>(matrix.rows(), 3);
-  const auto none = solve(a, b, {.time_limit = 0}).report;
+  const auto none = answer<S>(a, b, {.time_limit = 0}).report;
   CHECK(none.status == Status::time_limit);
   CHECK(none.iterations == 0);
   const auto slow = [](std::int64_t iteration, double) {
-    if (iteration == detail::cg_ring + 3) std::this_thread::sleep_for(std::chrono::seconds(1));
+    if (iteration == detail::batch_size + 3) std::this_thread::sleep_for(std::chrono::seconds(1));
     return true;
   };
-  const auto [report, x] = solve(a, b, {.time_limit = 0.9, .monitor = slow});
+  const auto [report, x] = answer<S>(a, b, {.time_limit = 0.9, .monitor = slow});
   CHECK(report.status == Status::time_limit);
-  CHECK(report.iterations == 2 * detail::cg_ring);
+  CHECK(report.iterations == 2 * detail::batch_size);
   CHECK(report.true_residual == doctest::Approx(eigen_residual(matrix, b, x)).epsilon(1e-9));
 }
 
@@ -196,13 +223,13 @@ TEST_CASE_TEMPLATE_DEFINE("batches restart from the true residual, and say where
   const auto b = random_vector<double>(100, 1);
   // Each run of the recurrence leaves a thousandth of the residual.
   const Exaggerated<typename S::B> slightly(context, matrix, 1.001);
-  const auto restarted = solve(slightly, b);
+  const auto restarted = answer<S>(slightly, b);
   CHECK(restarted.report.converged());
   CHECK(restarted.report.restarts == 2);
   CHECK(eigen_residual(matrix, b, restarted.x) <= 1e-8 * restarted.report.baseline);
   // Each leaves two thirds.
   const Exaggerated<typename S::B> grossly(context, matrix, 3);
-  const auto [report, x] = solve(grossly, b);
+  const auto [report, x] = answer<S>(grossly, b);
   CHECK(report.status == Status::stagnated);
   CHECK(report.residual <= report.threshold);
   CHECK(report.true_residual == doctest::Approx(report.baseline * 2 / 3).epsilon(1e-6));

@@ -182,10 +182,10 @@ TEST_CASE("iterations cost what the sources say") {
     CHECK(cost.allocations == 0);
   };
   // Jacobi takes 3 passes.
-  check(0, false, 1, {.products = 1, .reductions = 3, .elements = 13, .transfers = 2});
-  check(0, true, 1, {.products = 2, .reductions = 4, .elements = 13 + 2 + 3, .transfers = 2});
-  check(1, false, 1, {.products = 2, .reductions = 6, .elements = 25, .transfers = 3});
-  check(1, true, 1, {.products = 4, .reductions = 6, .elements = 25 + 2 + 2 * 3, .transfers = 3});
+  check(0, false, 1, {.products = 1, .reductions = 3, .elements = 12, .transfers = 1});
+  check(0, true, 1, {.products = 2, .reductions = 4, .elements = 12 + 2 + 3, .transfers = 1});
+  check(1, false, 1, {.products = 2, .reductions = 6, .elements = 21, .transfers = 1});
+  check(1, true, 1, {.products = 4, .reductions = 6, .elements = 21 + 2 + 2 * 3, .transfers = 1});
   check(2, false, 5, {.products = 5, .reductions = 32, .elements = 167, .transfers = 11});
   check(2, true, 5,
         {.products = 10, .reductions = 32, .elements = 167 + 2 + 5 * 3, .transfers = 11});
