@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 #include <utility>
 
 namespace tansolve::app {
@@ -70,6 +71,52 @@ Preconditioning<T, B> make_incomplete(const PreconditionerInput<T, B>& in,
   return preconditioning(std::move(made), std::move(note));
 }
 
+Json matrix_facts_json(const AmgMatrixFacts& facts) {
+  if (facts.rows == 0) return nullptr;
+  Json json = {{"rows", facts.rows}, {"nnz", facts.nonzeros}, {"csr_bytes", facts.csr_bytes}};
+  if (facts.bytes > 0) {
+    json["bytes"] = facts.bytes;
+    json["format"] = facts.format;
+  }
+  return json;
+}
+
+Json hierarchy_json(const AmgFacts& facts) {
+  Json levels = Json::array();
+  for (const AmgLevelFacts& level : facts.levels)
+    levels.push_back({{"A", matrix_facts_json(level.A)},
+                      {"P", matrix_facts_json(level.P)},
+                      {"R", matrix_facts_json(level.R)},
+                      {"largest_eigenvalue", level.largest_eigenvalue}});
+  return {{"levels", levels},
+          {"coarse_inverse", matrix_facts_json(facts.coarse_inverse)},
+          {"unknowns_per_node", facts.unknowns_per_node},
+          {"operator_complexity", facts.operator_complexity()},
+          {"grid_complexity", facts.grid_complexity()},
+          {"bytes", facts.bytes()},
+          {"csr_bytes", facts.csr_bytes()}};
+}
+
+template <class T, class B>
+Preconditioning<T, B> make_amg(const PreconditionerInput<T, B>& in) {
+  AmgOptions options = in.amg;
+  options.plan.objective = in.objective;
+  options.threads = in.threads;
+  auto made = std::make_unique<Amg<T, B>>(in.A, in.csr(), std::move(options));
+  const AmgFacts facts = made->facts();
+  auto result = preconditioning(
+      std::move(made),
+      fmt::format("{} levels, operator complexity {:.3f}, its matrices take {:.3g} of their bytes "
+                  "as csr",
+                  facts.levels.size(), facts.operator_complexity(),
+                  static_cast<double>(facts.bytes()) / static_cast<double>(facts.csr_bytes())));
+  std::ostringstream table;
+  table << facts;
+  result.table = table.str();
+  result.hierarchy = hierarchy_json(facts);
+  return result;
+}
+
 }  // namespace
 
 template <class T, class B>
@@ -104,6 +151,8 @@ std::span<const PreconditionerEntry<T, B>> all_preconditioners() {
        [](const Input& in) {
          return make_fsai(in, {.power = 0, .adaptive_steps = 4, .adaptive_entries = 4});
        }},
+      {"amg", Kind::definite, "multigrid by smoothed aggregation, its levels compressed",
+       [](const Input& in) { return make_amg(in); }},
       {"ic0", Kind::definite, "incomplete Cholesky without fill",
        [](const Input& in) { return make_incomplete(in, Kinds::cholesky); }},
       {"ilu0", Kind::general, "incomplete LU without fill",

@@ -6,6 +6,7 @@
 #include "prepare.hpp"
 
 #include <tansolve/kernels/linear_operator.hpp>
+#include <tansolve/preconditioners/amg.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -22,8 +23,10 @@ template <class T, class B>
 struct Preconditioning {
   std::unique_ptr<LinearOperator<T, B>> M = {};
   std::int64_t bytes = 0;
-  std::string note = {};  ///< what its construction found; or empty
-  double seconds = 0;     ///< of that
+  std::string note = {};   ///< what its construction found; or empty
+  std::string table = {};  ///< what it consists of, for people; or empty
+  Json hierarchy = {};     ///< the same of multigrid; else null
+  double seconds = 0;      ///< of that
 };
 
 /// What one is made from.
@@ -34,6 +37,7 @@ struct PreconditionerInput {
   bool symmetric;
   int threads;
   std::optional<Objective> objective;
+  AmgOptions amg = {};
 
   /// The matrix uncompressed, decoded into `decoded` if need be.
   const Csr<T>& csr() const;

@@ -35,6 +35,8 @@ struct SolveCommandOptions {
   std::string solver = "auto";
   Tuning tuning;
   std::string preconditioner = "auto";
+  AmgOptions amg;
+  std::string near_null, coordinates;
   bool project_constants = false;
   std::string rhs = "ones";
   std::string x0;
@@ -52,6 +54,23 @@ SolveOptions<T, B> solve_options(const SolveCommandOptions& options,
   result.max_iterations = options.max_iterations.value_or(result.max_iterations);
   result.time_limit = options.time_limit.value_or(result.time_limit);
   return result;
+}
+
+/// With the near-null vectors of the file that was given, or those of coordinates.
+AmgOptions amg_options(const SolveCommandOptions& options) {
+  AmgOptions amg = options.amg;
+  if (!options.near_null.empty() && !options.coordinates.empty())
+    throw Error(ErrorCode::invalid_argument, "--near-null and --coordinates: one of them at most");
+  if (!options.near_null.empty())
+    amg.near_null = read_columns("--near-null", "vectors of n rows, as .npy or Matrix Market",
+                                 options.near_null);
+  if (!options.coordinates.empty()) {
+    amg.near_null = rigid_body_modes(
+        read_columns("--coordinates", "a row of 2 or 3 for each node, as .npy or Matrix Market",
+                     options.coordinates));
+    if (amg.unknowns_per_node == 0) amg.unknowns_per_node = amg.near_null.cols == 3 ? 2 : 3;
+  }
+  return amg;
 }
 
 /// Shows each iteration, or a status line, and passes Ctrl-C on.
@@ -73,6 +92,7 @@ void say_preconditioning(const Console& console, const Preconditioning<T, B>& pr
   console.say("          built in {:.3g} s, {}{}{}\n", preconditioning.seconds,
               bytes_text(static_cast<double>(preconditioning.bytes)), note.empty() ? "" : ": ",
               note);
+  console.say("{}", preconditioning.table);
 }
 
 /// Solves for every column of b; where the constant vectors are to be projected out of A and M,
@@ -255,7 +275,8 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
                                           .matrix = matrix,
                                           .symmetric = traits.seems_symmetric(),
                                           .threads = options.input.threads,
-                                          .objective = options.plan.request.objective});
+                                          .objective = options.plan.request.objective,
+                                          .amg = amg_options(options)});
   say_preconditioning(console, preconditioning);
 
   auto solved = solve_columns(solver, options, transposed ? transposed->both() : *A,
@@ -278,6 +299,8 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
                        json["preconditioner_note"] = preconditioning.note;
                        json["preconditioner_seconds"] = preconditioning.seconds;
                        json["preconditioner_bytes"] = preconditioning.bytes;
+                       if (!preconditioning.hierarchy.is_null())
+                         json["preconditioner_hierarchy"] = preconditioning.hierarchy;
                        return json;
                      })},
                     {"columns",
@@ -347,6 +370,39 @@ void add_solver_options(CLI::App& parser, SolveCommandOptions& options) {
       "accurate as ever; working, that of the solve");
 }
 
+void add_amg_options(CLI::App& parser, SolveCommandOptions& options) {
+  parser
+      .add_option("--amg-theta", options.amg.theta,
+                  "amg: unknowns are aggregated along |a_ij| > THETA sqrt(a_ii a_jj), half as much "
+                  "on each coarser level")
+      ->check(not_negative)
+      ->type_name("THETA")
+      ->capture_default_str();
+  add_choice<AmgCycle>(parser, "--amg-cycle", {{"v", AmgCycle::v}, {"w", AmgCycle::w}},
+                       options.amg.cycle, "amg: v, the default, or w");
+  add_choice<AmgSmoother>(parser, "--amg-smoother",
+                          {{"chebyshev", AmgSmoother::chebyshev}, {"jacobi", AmgSmoother::jacobi}},
+                          options.amg.smoother, "amg: chebyshev, the default, or damped Jacobi");
+  parser.add_option("--amg-degree", options.amg.degree, "amg: steps of the smoother")
+      ->check(whole_number(1000))
+      ->type_name("N")
+      ->capture_default_str();
+  parser
+      .add_option("--unknowns-per-node", options.amg.unknowns_per_node,
+                  "amg: consecutive rows that belong to a node; found where not given")
+      ->check(whole_number(1000))
+      ->type_name("N");
+  parser
+      .add_option("--near-null", options.near_null,
+                  "amg: vectors that A makes small, a file like that of --rhs; constant ones")
+      ->type_name("FILE");
+  parser
+      .add_option("--coordinates", options.coordinates,
+                  "amg: of the nodes of a body of elasticity, a row of 2 or 3 each; its rigid-body "
+                  "modes are the near-null vectors")
+      ->type_name("FILE");
+}
+
 void add_stopping_options(CLI::App& parser, SolveCommandOptions& options) {
   parser
       .add_option(
@@ -373,6 +429,7 @@ Command add_solve(CLI::App& program) {
   add_format_option(parser, options->plan);
   add_device_options(parser, options->device);
   add_solver_options(parser, *options);
+  add_amg_options(parser, *options);
   parser
       .add_option("--rhs", options->rhs,
                   "b: ones, random, A*ones, file (what is inside a Harwell-Boeing file), or a "
