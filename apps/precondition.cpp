@@ -2,6 +2,8 @@
 // Every preconditioner by its name: for which matrices, what it is, how it is made.
 #include "precondition.hpp"
 
+#include "multigrid.hpp"
+
 #include <tansolve/codec/error.hpp>
 #include <tansolve/kernels/for_each_backend.hpp>
 #include <tansolve/preconditioners/block_jacobi.hpp>
@@ -69,32 +71,6 @@ Preconditioning<T, B> make_incomplete(const PreconditionerInput<T, B>& in,
     note = fmt::format("the diagonal {} times as large, without which it breaks down",
                        1 + made->shift());
   return preconditioning(std::move(made), std::move(note));
-}
-
-Json matrix_facts_json(const AmgMatrixFacts& facts) {
-  if (facts.rows == 0) return nullptr;
-  Json json = {{"rows", facts.rows}, {"nnz", facts.nonzeros}, {"csr_bytes", facts.csr_bytes}};
-  if (facts.bytes > 0) {
-    json["bytes"] = facts.bytes;
-    json["format"] = facts.format;
-  }
-  return json;
-}
-
-Json hierarchy_json(const AmgFacts& facts) {
-  Json levels = Json::array();
-  for (const AmgLevelFacts& level : facts.levels)
-    levels.push_back({{"A", matrix_facts_json(level.A)},
-                      {"P", matrix_facts_json(level.P)},
-                      {"R", matrix_facts_json(level.R)},
-                      {"largest_eigenvalue", level.largest_eigenvalue}});
-  return {{"levels", levels},
-          {"coarse_inverse", matrix_facts_json(facts.coarse_inverse)},
-          {"unknowns_per_node", facts.unknowns_per_node},
-          {"operator_complexity", facts.operator_complexity()},
-          {"grid_complexity", facts.grid_complexity()},
-          {"bytes", facts.bytes()},
-          {"csr_bytes", facts.csr_bytes()}};
 }
 
 template <class T, class B>

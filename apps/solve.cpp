@@ -4,6 +4,7 @@
 #include "finite.hpp"
 #include "interrupt.hpp"
 #include "method.hpp"
+#include "multigrid.hpp"
 #include "operators.hpp"
 #include "output.hpp"
 #include "precondition.hpp"
@@ -35,8 +36,7 @@ struct SolveCommandOptions {
   std::string solver = "auto";
   Tuning tuning;
   std::string preconditioner = "auto";
-  AmgOptions amg;
-  std::string near_null, coordinates;
+  MultigridOptions multigrid;
   bool project_constants = false;
   std::string rhs = "ones";
   std::string x0;
@@ -54,23 +54,6 @@ SolveOptions<T, B> solve_options(const SolveCommandOptions& options,
   result.max_iterations = options.max_iterations.value_or(result.max_iterations);
   result.time_limit = options.time_limit.value_or(result.time_limit);
   return result;
-}
-
-/// With the near-null vectors of the file that was given, or those of coordinates.
-AmgOptions amg_options(const SolveCommandOptions& options) {
-  AmgOptions amg = options.amg;
-  if (!options.near_null.empty() && !options.coordinates.empty())
-    throw Error(ErrorCode::invalid_argument, "--near-null and --coordinates: one of them at most");
-  if (!options.near_null.empty())
-    amg.near_null = read_columns("--near-null", "vectors of n rows, as .npy or Matrix Market",
-                                 options.near_null);
-  if (!options.coordinates.empty()) {
-    amg.near_null = rigid_body_modes(
-        read_columns("--coordinates", "a row of 2 or 3 for each node, as .npy or Matrix Market",
-                     options.coordinates));
-    if (amg.unknowns_per_node == 0) amg.unknowns_per_node = amg.near_null.cols == 3 ? 2 : 3;
-  }
-  return amg;
 }
 
 /// Shows each iteration, or a status line, and passes Ctrl-C on.
@@ -276,7 +259,7 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
                                           .symmetric = traits.seems_symmetric(),
                                           .threads = options.input.threads,
                                           .objective = options.plan.request.objective,
-                                          .amg = amg_options(options)});
+                                          .amg = amg_options(options.multigrid)});
   say_preconditioning(console, preconditioning);
 
   auto solved = solve_columns(solver, options, transposed ? transposed->both() : *A,
@@ -370,39 +353,6 @@ void add_solver_options(CLI::App& parser, SolveCommandOptions& options) {
       "accurate as ever; working, that of the solve");
 }
 
-void add_amg_options(CLI::App& parser, SolveCommandOptions& options) {
-  parser
-      .add_option("--amg-theta", options.amg.theta,
-                  "amg: unknowns are aggregated along |a_ij| > THETA sqrt(a_ii a_jj), half as much "
-                  "on each coarser level")
-      ->check(not_negative)
-      ->type_name("THETA")
-      ->capture_default_str();
-  add_choice<AmgCycle>(parser, "--amg-cycle", {{"v", AmgCycle::v}, {"w", AmgCycle::w}},
-                       options.amg.cycle, "amg: v, the default, or w");
-  add_choice<AmgSmoother>(parser, "--amg-smoother",
-                          {{"chebyshev", AmgSmoother::chebyshev}, {"jacobi", AmgSmoother::jacobi}},
-                          options.amg.smoother, "amg: chebyshev, the default, or damped Jacobi");
-  parser.add_option("--amg-degree", options.amg.degree, "amg: steps of the smoother")
-      ->check(whole_number(1000))
-      ->type_name("N")
-      ->capture_default_str();
-  parser
-      .add_option("--unknowns-per-node", options.amg.unknowns_per_node,
-                  "amg: consecutive rows that belong to a node; found where not given")
-      ->check(whole_number(1000))
-      ->type_name("N");
-  parser
-      .add_option("--near-null", options.near_null,
-                  "amg: vectors that A makes small, a file like that of --rhs; constant ones")
-      ->type_name("FILE");
-  parser
-      .add_option("--coordinates", options.coordinates,
-                  "amg: of the nodes of a body of elasticity, a row of 2 or 3 each; its rigid-body "
-                  "modes are the near-null vectors")
-      ->type_name("FILE");
-}
-
 void add_stopping_options(CLI::App& parser, SolveCommandOptions& options) {
   parser
       .add_option(
@@ -429,7 +379,7 @@ Command add_solve(CLI::App& program) {
   add_format_option(parser, options->plan);
   add_device_options(parser, options->device);
   add_solver_options(parser, *options);
-  add_amg_options(parser, *options);
+  add_multigrid_options(parser, options->multigrid);
   parser
       .add_option("--rhs", options->rhs,
                   "b: ones, random, A*ones, file (what is inside a Harwell-Boeing file), or a "

@@ -80,28 +80,62 @@ Norms norms(const Csr<double>& A, const Nodes& nodes, int threads) {
   return result;
 }
 
+/// The strong neighbours of a node, ascending, or that which it follows.
+struct StrongRow {
+  StrongRow(const std::vector<Block>& blocks, std::int64_t i, const Norms& all, Strength strength,
+            double theta) {
+    double sum = 0, nearest = 0;
+    std::int32_t nearest_node = -1;
+    for (const auto& [j, norm] : blocks) {
+      if (j == i) continue;
+      const double geometric = std::sqrt(all.own[i]) * std::sqrt(all.own[j]);
+      const double scaled = geometric > 0 ? norm / geometric : 0;
+      const double threshold =
+          theta *
+          (strength == Strength::symmetric ? geometric : std::min(all.largest[i], all.largest[j]));
+      sum += scaled;
+      if (norm > threshold) nodes.push_back(j);
+      if (scaled > nearest) {
+        nearest = scaled;
+        nearest_node = j;
+      }
+    }
+    if (sum < dominated) {
+      role = Role::left_out;
+    } else if (nodes.empty() && nearest_node >= 0) {
+      role = Role::follower;
+      nodes.push_back(nearest_node);
+    }
+  }
+
+  Role role = Role::member;
+  std::vector<std::int32_t> nodes;
+};
+
 /// Nodes in order of their coming, found from one of them.
 class Neighbourhood {
  public:
   explicit Neighbourhood(const StrongGraph& graph)
-      : graph_(graph), found_by_(graph.roles.size(), -1) {}
+      : graph_(graph), found_in_(graph.roles.size(), 0) {}
 
-  /// Those up to `distance` edges from the root.
+  /// The members up to `distance` edges from the root.
   const std::vector<std::int32_t>& of(std::int32_t root, int distance) {
     nodes_.assign(1, root);
-    found_by_[root] = root;
+    found_in_[root] = ++search_;
     std::size_t next = 0;
     for (int step = 0; step < distance; ++step)
       for (const std::size_t end = nodes_.size(); next < end; ++next)
         for (const std::int32_t j : graph_.of(nodes_[next]))
-          if (graph_.roles[j] == Role::member && std::exchange(found_by_[j], root) != root)
+          if (graph_.roles[j] == Role::member && std::exchange(found_in_[j], search_) != search_)
             nodes_.push_back(j);
     return nodes_;
   }
 
  private:
   const StrongGraph& graph_;
-  std::vector<std::int32_t> found_by_, nodes_;
+  std::vector<std::uint32_t> found_in_;  ///< the latest search that came by
+  std::uint32_t search_ = 0;
+  std::vector<std::int32_t> nodes_;
 };
 
 /// A layer: those without an aggregate that have neighbours in one. Returns whether there were any.
@@ -146,11 +180,7 @@ Nodes::Nodes(std::vector<std::int32_t> begins) : begin(std::move(begins)), of_ro
 StrongGraph strong_graph(const Csr<double>& A, const Nodes& nodes, Strength strength, double theta,
                          int threads) {
   const std::int64_t n = nodes.count();
-  const auto [own, largest] = norms(A, nodes, threads);
-  const auto threshold = [&](std::int64_t i, std::int64_t j) {
-    return theta * (strength == Strength::symmetric ? std::sqrt(own[i]) * std::sqrt(own[j])
-                                                    : std::min(largest[i], largest[j]));
-  };
+  const Norms all = norms(A, nodes, threads);
   StrongGraph graph;
   graph.offsets.resize(n + 1);
   graph.roles.resize(n);
@@ -160,31 +190,17 @@ StrongGraph strong_graph(const Csr<double>& A, const Nodes& nodes, Strength stre
   std::vector<std::uint8_t> drops(ranges.number());
   parallel_tasks(threads, ranges.number(), [&](std::int64_t range) {
     BlockRow row(A, nodes);
-    std::vector<std::int32_t>& strong = pieces[range];
     for (std::int64_t i = ranges.first(range); i < ranges.last(range); ++i) {
-      const auto before = std::ssize(strong);
-      double sum = 0, nearest = 0;
-      std::int32_t nearest_node = -1;
-      for (const auto& [j, norm] : row.of(i)) {
-        if (j == i) continue;
-        const double scaled = norm / (std::sqrt(own[i]) * std::sqrt(own[j]));
-        if (std::isfinite(scaled)) sum += scaled;
-        if (norm > threshold(i, j)) strong.push_back(j);
-        if (scaled > nearest) std::tie(nearest, nearest_node) = std::pair(scaled, j);
-      }
-      const auto begin = strong.begin() + before;
+      const StrongRow strong(row.of(i), i, all, strength, theta);
+      graph.roles[i] = strong.role;
+      graph.offsets[i + 1] = std::ssize(strong.nodes);
       for (std::int64_t k = A.offsets()[nodes.begin[i]]; k < A.offsets()[nodes.begin[i + 1]]; ++k) {
         const std::int32_t to = nodes.of_row[A.columns()[k]];
-        graph.kept[k] = to == i || std::binary_search(begin, strong.end(), to);
-        drops[range] |= !graph.kept[k];
+        graph.kept[k] = to == i || (strong.role != Role::follower &&
+                                    std::ranges::binary_search(strong.nodes, to));
+        drops[range] |= static_cast<std::uint8_t>(!graph.kept[k]);
       }
-      if (sum < dominated) {
-        graph.roles[i] = Role::left_out;
-      } else if (std::ssize(strong) == before && nearest_node >= 0) {
-        graph.roles[i] = Role::follower;
-        strong.push_back(nearest_node);
-      }
-      graph.offsets[i + 1] = std::ssize(strong) - before;
+      pieces[range].insert(pieces[range].end(), strong.nodes.begin(), strong.nodes.end());
     }
   });
   for (std::int64_t i = 0; i < n; ++i) graph.offsets[i + 1] += graph.offsets[i];
@@ -195,6 +211,22 @@ StrongGraph strong_graph(const Csr<double>& A, const Nodes& nodes, Strength stre
   }
   graph.drops = std::ranges::any_of(drops, [](std::uint8_t d) { return d != 0; });
   return graph;
+}
+
+int natural_root_distance(const StrongGraph& graph) {
+  const auto n = std::ssize(graph.roles);
+  const std::int64_t stride = std::max<std::int64_t>(1, n / 1024);
+  Neighbourhood neighbourhood(graph);
+  double near = 0, far = 0, looked = 0;  // nodes up to 1 edge away, up to 2, and those looked at
+  for (std::int64_t i = 0; i < n; i += stride) {
+    const auto root = static_cast<std::int32_t>(i);
+    if (graph.roles[i] != Role::member) continue;
+    near += static_cast<double>(neighbourhood.of(root, 1).size());
+    far += static_cast<double>(neighbourhood.of(root, 2).size());
+    ++looked;
+  }
+  // 7 and 25 on the stencil of 7 points; 5 and 13, 9 and 25 on those of 5 and 9; 27 and 125.
+  return near < 9 * looked && far > 3.2 * near ? 3 : 2;
 }
 
 Aggregates aggregate(const StrongGraph& graph, int distance) {

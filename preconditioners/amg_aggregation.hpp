@@ -54,6 +54,11 @@ struct StrongGraph {
 StrongGraph strong_graph(const Csr<double>& A, const Nodes& nodes, Strength strength, double theta,
                          int threads);
 
+/// The distance of roots that makes aggregates of about 3 nodes across: 3 where nodes have few
+/// neighbours but many at 2 edges, as on stencils in three dimensions without diagonals, whose
+/// coarse levels would be dense otherwise; else 2. Looks at about a thousand nodes.
+int natural_root_distance(const StrongGraph& graph);
+
 struct Aggregates {
   std::vector<std::int32_t> of_node = {};  ///< -1: none
   std::int32_t count = 0;

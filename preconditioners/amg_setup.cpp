@@ -133,7 +133,7 @@ AmgSetup::AmgSetup(AmgOptions options) : options_(std::move(options)) {
   require(options_.degree >= 1, "degree", options_.degree, "at least 1");
   require(options_.coarse_rows >= 1, "coarse_rows", options_.coarse_rows, "at least 1");
   require(options_.most_levels >= 1, "most_levels", options_.most_levels, "at least 1");
-  require(options_.mantissa_bits >= 1, "mantissa_bits", options_.mantissa_bits, "at least 1");
+  require(options_.coarse_bits >= 1, "coarse_bits", options_.coarse_bits, "at least 1");
   require(options_.prolongation_bits >= 1, "prolongation_bits", options_.prolongation_bits,
           "at least 1");
 }
@@ -169,12 +169,8 @@ bool AmgSetup::coarsen(const Csr<double>& A, std::size_t level) {
     return false;
   const double theta = options_.theta * std::pow(options_.theta_decay, static_cast<double>(level));
   StrongGraph graph = strong_graph(A, nodes_, options_.strength, theta, options_.threads);
-  int distance = options_.root_distance;
-  if (distance == 0) {
-    const double mean = static_cast<double>(graph.neighbours.size()) /
-                        static_cast<double>(std::max<std::int64_t>(nodes_.count(), 1));
-    distance = mean > 3 && mean < 8 ? 3 : 2;
-  }
+  const int distance =
+      options_.root_distance > 0 ? options_.root_distance : natural_root_distance(graph);
   Tentative next = tentative(aggregate(graph, distance), nodes_, candidates_, options_.threads);
   const double rows = static_cast<double>(next.T.cols());
   if (rows == 0 || rows > stalled * static_cast<double>(A.rows())) return false;
@@ -242,7 +238,7 @@ AmgMatrices AmgSetup::matrices(const Csr<double>& A) {
     const int threads = options_.threads;
     AmgLevelMatrices next;
     next.A = symmetrised(product(level.R, product(fine, level.P, threads), threads),
-                         options_.mantissa_bits, threads);
+                         options_.coarse_bits, threads);
     result.levels.push_back(std::move(next));
   }
   decided_ = true;

@@ -24,8 +24,7 @@ struct AmgOptions {
   Strength strength = Strength::symmetric;
   double theta = 0.02;       ///< of the finest level
   double theta_decay = 0.5;  ///< factor from one level to the next
-  /// Edges from a root within which there is no other: 2 makes aggregates of 3 nodes across on
-  /// stencils with diagonal neighbours, 3 on those without. 0: by the mean number of neighbours.
+  /// Roots of aggregates lie more edges apart than this; 0: natural_root_distance.
   int root_distance = 0;
   /// Consecutive rows that belong to a node. 0: what divides all natural blocks (see block-jacobi),
   /// if that is no more than 6, else 1.
@@ -39,10 +38,12 @@ struct AmgOptions {
   AmgCycle cycle = AmgCycle::v;
   std::int64_t coarse_rows = 500;  ///< most rows that are solved for by a dense inverse
   int most_levels = 25;
-  /// Bits of a value's mantissa behind its leading one in the matrices of coarse levels, and in
-  /// prolongations: see FsaiPattern. What is rounded stays symmetric.
-  int mantissa_bits = 52;
-  int prolongation_bits = 52;
+  /// Bits of a value's mantissa behind its leading one, in the matrices of coarse levels and in
+  /// prolongations: as in FsaiPattern. Both stay far below what the coarsest level counts as 0,
+  /// 1e-10: of rounded prolongations the squares matter. Coarse levels are those of the rounded
+  /// prolongations, and symmetric.
+  int coarse_bits = 40;
+  int prolongation_bits = 20;
   PlanRequest plan = {};  ///< of the encoding of all matrices
   int threads = 0;        ///< while it is built; 0: as many as OpenMP would start
   std::uint64_t seed = 1;
