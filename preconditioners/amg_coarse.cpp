@@ -33,15 +33,14 @@ Eigen::MatrixXd pseudo_inverse(const Eigen::MatrixXd& S) {
 
 }  // namespace
 
-Csr<double> dense_inverse(const Csr<double>& A) {
+Csr<double> dense_inverse(const Csr<double>& A, const std::vector<double>& inverse_diagonal) {
   const std::int64_t n = A.rows();
   Eigen::MatrixXd S = Eigen::MatrixXd::Zero(n, n);
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t k = A.offsets()[i]; k < A.offsets()[i + 1]; ++k)
       S(i, A.columns()[k]) = A.values()[k];
-  const double largest = n == 0 ? 0 : S.diagonal().maxCoeff();
-  const Eigen::VectorXd scale = S.diagonal().unaryExpr(
-      [&](double d) { return d > singular * singular * largest ? 1 / std::sqrt(d) : 0; });
+  const Eigen::VectorXd scale =
+      Eigen::Map<const Eigen::VectorXd>(inverse_diagonal.data(), n).cwiseSqrt();
   S = scale.asDiagonal() * S * scale.asDiagonal();
   const Eigen::LLT<Eigen::MatrixXd> cholesky(S);
   const bool regular = n == 0 || (cholesky.info() == Eigen::Success && cholesky.rcond() > singular);

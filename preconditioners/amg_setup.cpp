@@ -25,9 +25,9 @@ constexpr int lanczos_steps = 10;
 constexpr int most_unknowns = 6;  ///< of a node that is found automatically
 /// Where aggregates leave more of the rows than this share, there is no use in going on.
 constexpr double stalled = 0.8;
-/// Diagonals of Galerkin products below this share of the largest are rounding: what is left of
-/// null vectors.
-constexpr double vanishing = 1e-13;
+/// Diagonals of Galerkin products below this share of the sizes that make them up are rounding:
+/// what is left of null vectors.
+constexpr double vanishing = 1e-10;
 
 void require(bool condition, const char* name, auto value, const char* range) {
   if (!condition)
@@ -89,12 +89,23 @@ int natural_unknowns(const Csr<double>& A) {
   return unknowns <= most_unknowns ? std::max(unknowns, 1) : 1;
 }
 
-/// 0 where the diagonal is at most `least` times its largest element.
-std::vector<double> inverse_diagonal(const Csr<double>& A, double least) {
-  std::vector<double> d = diagonal_of(A);
-  const double largest = d.empty() ? 0 : *std::ranges::max_element(d);
-  for (double& element : d) element = element > least * largest ? 1 / element : 0;
-  return d;
+std::vector<double> inverses(std::vector<double> diagonal) {
+  for (double& d : diagonal) d = 1 / d;
+  return diagonal;
+}
+
+/// Of the diagonal of P'AP, 0 where its elements vanish by comparison with those of P'DP.
+std::vector<double> coarse_inverses(const Csr<double>& coarse, const Csr<double>& R,
+                                    const std::vector<double>& fine_inverse) {
+  std::vector<double> inverse = diagonal_of(coarse);
+  for (std::int64_t i = 0; i < R.rows(); ++i) {
+    double size = 0;
+    for (std::int64_t k = R.offsets()[i]; k < R.offsets()[i + 1]; ++k)
+      if (const double inverse_of_j = fine_inverse[R.columns()[k]]; inverse_of_j > 0)
+        size += R.values()[k] * R.values()[k] / inverse_of_j;
+    inverse[i] = inverse[i] > vanishing * size ? 1 / inverse[i] : 0;
+  }
+  return inverse;
 }
 
 /// Of the eigenvalues of D^-1 A.
@@ -222,13 +233,13 @@ AmgMatrices AmgSetup::matrices(const Csr<double>& A) {
 
   AmgMatrices result;
   result.levels.resize(1);
+  result.levels[0].inverse_diagonal = inverses(diagonal_of(A));
   for (std::size_t l = 0; true; ++l) {
     const Csr<double>& fine = l == 0 ? A : result.levels[l].A;
     AmgLevelMatrices& level = result.levels[l];
-    level.inverse_diagonal = inverse_diagonal(fine, l == 0 ? 0 : vanishing);
     const bool coarsest = !coarsen(fine, l);
     if (coarsest && fine.rows() <= options_.coarse_rows) {
-      result.coarse_inverse = dense_inverse(fine);
+      result.coarse_inverse = dense_inverse(fine, level.inverse_diagonal);
       break;
     }
     level.upper = upper_bound(fine, level.inverse_diagonal, l == 0, options_);
@@ -239,6 +250,7 @@ AmgMatrices AmgSetup::matrices(const Csr<double>& A) {
     AmgLevelMatrices next;
     next.A = symmetrised(product(level.R, product(fine, level.P, threads), threads),
                          options_.coarse_bits, threads);
+    next.inverse_diagonal = coarse_inverses(next.A, level.R, level.inverse_diagonal);
     result.levels.push_back(std::move(next));
   }
   decided_ = true;
