@@ -18,7 +18,7 @@ namespace tansolve {
 /// x carries the guess in and the answer out; b = 0 gives x = 0. All residuals are true ones.
 /// Numerical outcomes are a status of the report: diverged, not_finite (x is then the last finite
 /// iterate), iteration_limit, time_limit, cancelled. An iteration costs a product, an application
-/// of M and 9 passes over vectors, those of the product included; the host reads the norm.
+/// of M and 10 passes over vectors, those of the product included; the host reads the norm.
 /// Allocates nothing but the history on the host. Throws Error(invalid_argument) for shapes,
 /// overlapping vectors, options out of range, a wrong workspace.
 template <class T, class B>

@@ -221,10 +221,10 @@ TEST_CASE("sparse products are those of dense matrices, whatever the threads") {
 }
 
 TEST_CASE("coarse matrices are Galerkin products, symmetric to the bit and rounded") {
-  for (const char* spec : {"poisson7:12", "varcoef7:10:1000", "fem3:6"}) {
+  for (const char* spec : {"poisson7:7", "varcoef7:6:1000", "fem3:4"}) {
     CAPTURE(spec);
     const Csr<double> A = generate(spec);
-    auto made = detail::AmgSetup({.coarse_rows = 20}).matrices(A);
+    auto made = detail::AmgSetup({.coarse_rows = 8}).matrices(A);
     CHECK(made.levels.size() >= 2);
     for (std::size_t l = 0; l + 1 < made.levels.size(); ++l) {
       const Eigen::MatrixXd fine = dense(l == 0 ? A : made.levels[l].A);
@@ -233,10 +233,10 @@ TEST_CASE("coarse matrices are Galerkin products, symmetric to the bit and round
       CHECK(distance(dense(coarse), P.transpose() * fine * P) < 1e-12);
       CHECK(is_symmetric(coarse));
       CHECK(same_bits(made.levels[l].R, transpose(made.levels[l].P)));
+      const Eigen::VectorXd roots = fine.diagonal().cwiseSqrt().cwiseInverse();
       const Eigen::VectorXd eigenvalues =
           Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(
-              Eigen::VectorXd(fine.diagonal().cwiseSqrt().cwiseInverse()).asDiagonal() * fine *
-              Eigen::VectorXd(fine.diagonal().cwiseSqrt().cwiseInverse()).asDiagonal())
+              roots.asDiagonal() * fine * roots.asDiagonal(), Eigen::EigenvaluesOnly)
               .eigenvalues();
       CHECK(made.levels[l].upper >= eigenvalues.maxCoeff());
       CHECK(made.levels[l].upper <= 1.3 * eigenvalues.maxCoeff());
