@@ -17,6 +17,7 @@
 #include <tansolve/solvers/lsmr.hpp>
 #include <tansolve/solvers/lsqr.hpp>
 #include <tansolve/solvers/minres.hpp>
+#include <tansolve/solvers/richardson.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -174,6 +175,8 @@ constexpr SolverEntry<T, B> table_of_solvers[] = {
        shadow.dimension = tuning.shadow.value_or(shadow.dimension);
        return idr(A, b, x, options, shadow);
      }},
+    {"richardson", Kind::general, false,
+     [](auto& A, auto b, auto x, auto& options, auto&) { return richardson(A, b, x, options); }},
     {"lsmr", Kind::rectangular, false,
      [](auto& A, auto b, auto x, auto& options, auto& tuning) {
        return lsmr(A, b, x, options, least_squares(options, tuning));

@@ -2,6 +2,8 @@
 // Every preconditioner by its name: for which matrices, what it is, how it is made.
 #include "precondition.hpp"
 
+#include "multigrid.hpp"
+
 #include <tansolve/codec/error.hpp>
 #include <tansolve/kernels/for_each_backend.hpp>
 #include <tansolve/preconditioners/block_jacobi.hpp>
@@ -16,6 +18,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <sstream>
 #include <utility>
 
 namespace tansolve::app {
@@ -82,6 +85,31 @@ Preconditioning<T, B> make_incomplete(const PreconditionerInput<T, B>& in,
   return preconditioning(std::move(made), std::move(note));
 }
 
+template <class T, class B>
+Preconditioning<T, B> make_amg(const PreconditionerInput<T, B>& in) {
+  AmgOptions options = in.amg;
+  options.theta = in.parameter("theta", options.theta);
+  options.cycle = in.parameter("cycle", options.cycle);
+  options.smoother = in.parameter("smoother", options.smoother);
+  options.degree = in.parameter("degree", options.degree);
+  options.unknowns_per_node = in.parameter("unknowns", options.unknowns_per_node);
+  options.plan.objective = in.objective;
+  options.threads = in.threads;
+  auto made = std::make_unique<Amg<T, B>>(in.A, in.csr(), std::move(options));
+  const AmgFacts facts = made->facts();
+  auto result = preconditioning(
+      std::move(made),
+      fmt::format("{} levels, operator complexity {:.3f}, its matrices take {:.3g} of their bytes "
+                  "as csr",
+                  facts.levels.size(), facts.operator_complexity(),
+                  static_cast<double>(facts.bytes()) / static_cast<double>(facts.csr_bytes())));
+  std::ostringstream table;
+  table << facts;
+  result.facts.table = table.str();
+  result.facts.hierarchy = hierarchy_json(facts);
+  return result;
+}
+
 }  // namespace
 
 namespace {
@@ -92,6 +120,7 @@ struct Parameter {
   bool whole;
   double least, most;
   std::string_view about;
+  std::string_view words = {};  ///< A|B instead of numbers, for 0 and 1
 };
 
 constexpr Parameter all_parameters[] = {
@@ -107,8 +136,29 @@ constexpr Parameter all_parameters[] = {
     {"afsai", "steps", true, 1, 100, "by which the pattern adapts; 4"},
     {"afsai", "entries", true, 1, 96, "that a step adds to a row; 4"},
     {"afsai", "bits", true, 0, 52, "as of fsai; 12"},
+    {"amg", "theta", false, 0, 1, "unknowns are joined along |a_ij| > theta sqrt(a_ii a_jj); 0.02"},
+    {"amg", "cycle", true, 0, 1, "the way through the levels; v", "v|w"},
+    {"amg", "smoother", true, 0, 1, "on each level; chebyshev", "chebyshev|jacobi"},
+    {"amg", "degree", true, 1, 100, "steps of the smoother; 2"},
+    {"amg", "unknowns", true, 1, 1000, "consecutive rows of a node; found where not given"},
     {"ic0", "shift", false, 0, 1000, "of the diagonal, relative to it; 0, or more where needed"},
     {"ilu0", "shift", false, 0, 1000, "the same"}};
+
+/// What a text says of a parameter, if it may.
+std::optional<double> value_of(const Parameter& parameter, std::string_view text) {
+  if (!parameter.words.empty()) {
+    const std::string_view words = parameter.words;
+    const std::size_t bar = words.find('|');
+    if (text == words.substr(0, bar)) return 0;
+    return text == words.substr(bar + 1) ? std::optional<double>(1) : std::nullopt;
+  }
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool number = error == std::errc() && end == text.data() + text.size();
+  const bool fits = number && value >= parameter.least && value <= parameter.most &&
+                    (!parameter.whole || value == std::floor(value));
+  return fits ? std::optional(value) : std::nullopt;
+}
 
 /// Takes one KEY=VALUE.
 void take_parameter(PreconditionerRequest& request, std::string_view item) {
@@ -129,15 +179,14 @@ void take_parameter(PreconditionerRequest& request, std::string_view item) {
     return refuse(keys.empty() ? "is unknown: it takes no parameters"
                                : fmt::format("is unknown; it takes {}", keys));
   const std::string_view text = equals == std::string_view::npos ? "" : item.substr(equals + 1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool number = error == std::errc() && end == text.data() + text.size();
-  if (!number || !(value >= parameter->least && value <= parameter->most) ||
-      (parameter->whole && value != std::floor(value)))
-    return refuse(fmt::format("must be {} from {:g} to {:g}",
-                              parameter->whole ? "an integer" : "a number", parameter->least,
-                              parameter->most));
-  if (!request.values.emplace(key, value).second) refuse("is given twice");
+  const std::optional<double> value = value_of(*parameter, text);
+  if (!value)
+    return refuse(parameter->words.empty()
+                      ? fmt::format("must be {} from {:g} to {:g}",
+                                    parameter->whole ? "an integer" : "a number", parameter->least,
+                                    parameter->most)
+                      : fmt::format("must be one of {}", parameter->words));
+  if (!request.values.emplace(key, *value).second) refuse("is given twice");
 }
 
 }  // namespace
@@ -162,7 +211,10 @@ std::string preconditioner_parameters() {
   std::string all;
   for (const Parameter& known : all_parameters)
     all += fmt::format("{}{}:{}={} ({})", all.empty() ? "" : "; ", known.owner, known.key,
-                       known.whole ? "N" : "X", known.about);
+                       !known.words.empty() ? known.words
+                       : known.whole        ? "N"
+                                            : "X",
+                       known.about);
   return all;
 }
 
@@ -202,6 +254,8 @@ std::span<const PreconditionerEntry<T, B>> all_preconditioners() {
        [](const Input& in) {
          return make_fsai(in, {.power = 0, .adaptive_steps = 4, .adaptive_entries = 4});
        }},
+      {"amg", Kind::definite, "multigrid by smoothed aggregation, its levels compressed",
+       [](const Input& in) { return make_amg(in); }},
       {"ic0", Kind::definite, "incomplete Cholesky without fill",
        [](const Input& in) { return make_incomplete(in, Kinds::cholesky); }},
       {"ilu0", Kind::general, "incomplete LU without fill",

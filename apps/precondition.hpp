@@ -6,6 +6,7 @@
 #include "prepare.hpp"
 
 #include <tansolve/kernels/linear_operator.hpp>
+#include <tansolve/preconditioners/amg.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -22,8 +23,10 @@ namespace tansolve::app {
 /// What a preconditioner took; without one nothing.
 struct PreconditioningFacts {
   std::int64_t bytes = 0;
-  std::string note = {};  ///< what its construction found; or empty
-  double seconds = 0;     ///< of that
+  std::string note = {};   ///< what its construction found; or empty
+  std::string table = {};  ///< what it consists of, for people; or empty
+  Json hierarchy = {};     ///< the same of multigrid; else null
+  double seconds = 0;      ///< of that
 };
 
 /// A preconditioner, if there is one.
@@ -54,6 +57,7 @@ struct PreconditionerInput {
   int threads;
   std::optional<Objective> objective;
   const PreconditionerRequest& request;
+  AmgOptions amg = {};  ///< for what no parameter says
 
   /// A parameter of the request, or what is taken where it was not given.
   template <class Value>

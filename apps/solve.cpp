@@ -4,6 +4,7 @@
 #include "finite.hpp"
 #include "interrupt.hpp"
 #include "method.hpp"
+#include "multigrid.hpp"
 #include "operators.hpp"
 #include "output.hpp"
 #include "precondition.hpp"
@@ -55,6 +56,7 @@ void say_preconditioning(const Console& console, const PreconditioningFacts& fac
   console.say("          built in {:.3g} s, {}{}{}\n", facts.seconds,
               bytes_text(static_cast<double>(facts.bytes)), facts.note.empty() ? "" : ": ",
               facts.note);
+  console.say("{}", facts.table);
 }
 
 /// The solver that was chosen, on its own or refined, and its preconditioner, if it has one.
@@ -231,7 +233,8 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
                                         .symmetric = traits.seems_symmetric(),
                                         .threads = options.input.threads,
                                         .objective = options.plan.request.objective,
-                                        .request = options.preconditioner};
+                                        .request = options.preconditioner,
+                                        .amg = with_near_null(options.near_null)};
   std::optional<Refined<B>> refined;
   if constexpr (std::is_same_v<T, double>) {
     if (options.refine)
@@ -270,6 +273,8 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
                        json["preconditioner_note"] = facts.note;
                        json["preconditioner_seconds"] = facts.seconds;
                        json["preconditioner_bytes"] = facts.bytes;
+                       if (!facts.hierarchy.is_null())
+                         json["preconditioner_hierarchy"] = facts.hierarchy;
                        return json;
                      })},
                     {"columns",

@@ -29,6 +29,7 @@ void add_solver_options(CLI::App& parser, SolveCommandOptions& options) {
                       "diagonal varies and the solver can use it. Parameters: {}",
                       preconditioner_parameters()))
       ->type_name(fmt::format("auto|{}[:KEY=VALUE,...]", fmt::join(preconditioner_names(), "|")));
+  add_near_null_options(parser, options.near_null);
   parser.add_flag(
       "--refine", options.refine,
       "Solve in f32, with a second matrix of half the bytes, and refine to the accuracy "

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "method.hpp"
+#include "multigrid.hpp"
 #include "options.hpp"
 #include "precondition.hpp"
 
@@ -21,6 +22,7 @@ struct SolveCommandOptions {
   std::string solver = "auto";
   Tuning tuning;
   PreconditionerRequest preconditioner;
+  NearNullFiles near_null;
   bool refine = false;
   bool project_constants = false;
   std::string rhs = "ones";

@@ -47,18 +47,6 @@ Columns<T> columns(const Dense& dense, std::int64_t n, const std::string& what) 
   return result;
 }
 
-/// `option` and what it takes are named where there is no such file.
-Dense read_columns(const std::string& option, const std::string& takes, const std::string& path) {
-  try {
-    const InputFile file(input_path(path));
-    return is_npy(file) ? read_npy(file) : read_dense(file);
-  } catch (const Error& error) {
-    throw Error(error.code(), error.code() == ErrorCode::io
-                                  ? fmt::format("{}: {}; it takes {}", option, error.what(), takes)
-                                  : fmt::format("{}: {}", option, error.what()));
-  }
-}
-
 template <class T, class B>
 std::vector<T> times_ones(const LinearOperator<T, B>& A) {
   const std::vector<T> ones(A.cols(), T(1));
@@ -71,6 +59,17 @@ std::vector<T> times_ones(const LinearOperator<T, B>& A) {
 }
 
 }  // namespace
+
+Dense read_columns(const std::string& option, const std::string& takes, const std::string& path) {
+  try {
+    const InputFile file(input_path(path));
+    return is_npy(file) ? read_npy(file) : read_dense(file);
+  } catch (const Error& error) {
+    throw Error(error.code(), error.code() == ErrorCode::io
+                                  ? fmt::format("{}: {}; it takes {}", option, error.what(), takes)
+                                  : fmt::format("{}: {}", option, error.what()));
+  }
+}
 
 template <class T, class B>
 Columns<T> right_hand_sides(const std::string& name, std::uint64_t seed, const Dense& inside,

@@ -25,6 +25,10 @@ struct Columns {
   }
 };
 
+/// The columns in a Matrix Market or .npy file. `option` and what it takes are named where there is
+/// no such file.
+Dense read_columns(const std::string& option, const std::string& takes, const std::string& path);
+
 /// Right-hand sides by their name: one of ones, random (uniform in [-1, 1)) or A*ones; those of
 /// `file`, from inside the matrix file; else of the Matrix Market or .npy file of that path. Throws
 /// Error as the readers do, and bad_input for another shape.

@@ -4,6 +4,7 @@
 
 #include <omp.h>
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 
@@ -14,8 +15,9 @@ void parallel_tasks(int threads, std::int64_t count, const std::function<void(st
   std::exception_ptr failure;
   std::atomic<bool> failed = false;
   std::atomic<std::int64_t> done = 0;
-#pragma omp parallel for schedule(dynamic) \
-    num_threads(threads > 0 ? threads : omp_get_max_threads())
+  const std::int64_t most = threads > 0 ? threads : omp_get_max_threads();
+  const int team = static_cast<int>(std::clamp<std::int64_t>(count, 1, most));
+#pragma omp parallel for schedule(dynamic) num_threads(team)
   for (std::int64_t i = 0; i < count; ++i) {
     if (failed) continue;
     try {

@@ -70,8 +70,8 @@ Tridiagonal lanczos(const LinearOperator<T, B>& A, const Vector<T, B>& w, int st
 }  // namespace
 
 template <class T, class B>
-EigenvalueBounds estimate_bounds(const LinearOperator<T, B>& A, const Vector<T, B>& w, int steps,
-                                 std::uint64_t seed) {
+EigenvalueBounds estimate_symmetric_bounds(const LinearOperator<T, B>& A, const Vector<T, B>& w,
+                                           int steps, std::uint64_t seed) {
   const Tridiagonal t = lanczos(A, w, steps, seed);
   const auto k = std::ssize(t.alpha);
   const Eigen::Map<const Eigen::VectorXd> diagonal(t.alpha.data(), k);
@@ -81,18 +81,26 @@ EigenvalueBounds estimate_bounds(const LinearOperator<T, B>& A, const Vector<T, 
                 fmt::format("eigenvalue bounds: {} gives numbers that are not finite", A.name()));
   Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> ritz;
   ritz.computeFromTridiagonal(diagonal, beside);
-  const double smallest = ritz.eigenvalues()[0], largest = ritz.eigenvalues()[k - 1];
+  const double residual = t.beta.back() * std::abs(ritz.eigenvectors()(k - 1, k - 1));
+  return {ritz.eigenvalues()[0], upper_bound_safety * (ritz.eigenvalues()[k - 1] + residual)};
+}
+
+template <class T, class B>
+EigenvalueBounds estimate_bounds(const LinearOperator<T, B>& A, const Vector<T, B>& w, int steps,
+                                 std::uint64_t seed) {
+  const auto [smallest, upper] = estimate_symmetric_bounds(A, w, steps, seed);
   const double rounding = 100 * static_cast<double>(std::numeric_limits<T>::epsilon());
-  if (smallest < -rounding * largest)  // singular matrices have one of 0
+  if (smallest < -rounding * upper)  // singular matrices have one of 0
     throw Error(ErrorCode::bad_input,
                 fmt::format("eigenvalue bounds: {} is not positive definite, scaled to a diagonal "
                             "of 1 it has an eigenvalue of at most {:.3g}",
                             A.name(), smallest));
-  const double residual = t.beta.back() * std::abs(ritz.eigenvectors()(k - 1, k - 1));
-  return {std::max(smallest, 0.0), upper_bound_safety * (largest + residual)};
+  return {std::max(smallest, 0.0), upper};
 }
 
 #define TANSOLVE_INSTANTIATE(T, B)                                                                 \
+  template EigenvalueBounds estimate_symmetric_bounds(const LinearOperator<T, B>&,                 \
+                                                      const Vector<T, B>&, int, std::uint64_t);    \
   template EigenvalueBounds estimate_bounds(const LinearOperator<T, B>&, const Vector<T, B>&, int, \
                                             std::uint64_t);
 TANSOLVE_FOR_EACH_BACKEND(TANSOLVE_INSTANTIATE)

@@ -27,4 +27,9 @@ template <class T, class B>
 EigenvalueBounds estimate_bounds(const LinearOperator<T, B>& A, const Vector<T, B>& w, int steps,
                                  std::uint64_t seed);
 
+/// The same where A need not be positive semidefinite: `lower` is the smallest Ritz value as it is.
+template <class T, class B>
+EigenvalueBounds estimate_symmetric_bounds(const LinearOperator<T, B>& A, const Vector<T, B>& w,
+                                           int steps, std::uint64_t seed);
+
 }  // namespace tansolve

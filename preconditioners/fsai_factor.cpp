@@ -4,6 +4,7 @@
 #include <tansolve/codec/parallel.hpp>
 #include <tansolve/preconditioners/diagonal.hpp>
 #include <tansolve/preconditioners/fsai_factor.hpp>
+#include <tansolve/preconditioners/mantissa.hpp>
 
 #include <fmt/format.h>
 #include <Eigen/Cholesky>
@@ -151,13 +152,6 @@ class RowBuilder {
   Eigen::VectorXd y_;
 };
 
-/// To the nearest with `bits` bits behind the leading one.
-double rounded(double value, int bits) {
-  int exponent = 0;
-  const double fraction = std::frexp(value, &exponent);
-  return std::ldexp(std::nearbyint(std::ldexp(fraction, bits + 1)), exponent - bits - 1);
-}
-
 void check(const FsaiPattern& pattern) {
   const auto require = [](bool condition, const char* name, auto value, const char* range) {
     if (!condition)
@@ -193,7 +187,7 @@ Rows<T> build_rows(RowBuilder<T> builder, std::int64_t first, std::int64_t last,
     rows.lengths.push_back(std::ssize(columns));
     rows.columns.insert(rows.columns.end(), columns.begin(), columns.end());
     for (std::size_t k = 0; k < columns.size(); ++k)
-      rows.values.push_back(static_cast<T>(rounded(builder.value(k), bits)));
+      rows.values.push_back(static_cast<T>(detail::rounded(builder.value(k), bits)));
   }
   return rows;
 }

@@ -15,7 +15,7 @@ TEST_CASE("every preconditioner of the table solves, and reports its cost") {
   CHECK(none["preconditioner_bytes"] == 0);
   CHECK(shell.tansolve("encode gen:varcoef7:8 -o v.tans").code == 0);
   for (const std::string name :
-       {"jacobi", "block-jacobi", "chebyshev", "neumann", "fsai", "afsai", "ic0", "ilu0"}) {
+       {"jacobi", "block-jacobi", "chebyshev", "neumann", "fsai", "afsai", "amg", "ic0", "ilu0"}) {
     CAPTURE(name);
     const Json result = solve(name, "");
     CHECK(result["status"] == "converged");
@@ -94,7 +94,58 @@ TEST_CASE("preconditioners take parameters, and refuse others by name") {
   refused("afsai:size=2", "'size=2' of afsai is unknown; it takes power, steps, entries, bits");
   refused("jacobi:size=2", "'size=2' of jacobi is unknown: it takes no parameters");
   refused("auto:size=2", "'size=2' of auto is unknown");
+  refused("amg:cycle=f", "'cycle=f' of amg must be one of v|w");
   refused("ic0:shift=-1", "'shift=-1' of ic0 must be a number from 0 to 1000");
+}
+
+TEST_CASE("multigrid shows its hierarchy, takes its options, and solves by itself") {
+  const Shell shell;
+  const Outcome run = shell.tansolve("solve gen:poisson7:16 --json --precond amg");
+  const Json solve = run.json()["solve"];
+  CHECK(solve["status"] == "converged");
+  CHECK(solve["iterations"] <= 9);
+  const Json hierarchy = solve["preconditioner_hierarchy"];
+  CHECK(hierarchy["levels"].size() == 2);
+  CHECK(hierarchy["levels"][0]["A"]["rows"] == 4096);
+  CHECK(hierarchy["levels"][0]["P"]["format"] == "dtans");
+  CHECK(hierarchy["levels"][1]["A"]["rows"] == hierarchy["coarse_inverse"]["rows"]);
+  CHECK(hierarchy["levels"][1]["P"].is_null());
+  CHECK(hierarchy["operator_complexity"] < 1.4);
+  CHECK(hierarchy["bytes"] < hierarchy["csr_bytes"]);
+  CHECK(run.err.find("operator complexity") != std::string::npos);
+  CHECK_FALSE(shell.tansolve("solve gen:poisson7:4 --json")
+                  .json()["solve"]
+                  .contains("preconditioner_hierarchy"));
+
+  for (const std::string options : {":cycle=w", ":smoother=jacobi", ":degree=3,theta=0.1",
+                                    ":unknowns=2", " --solver richardson", " --solver fcg"}) {
+    CAPTURE(options);
+    const Outcome other = shell.tansolve("solve gen:poisson7:12 --json --precond amg" + options);
+    CHECK(other.json()["solve"]["status"] == "converged");
+    CHECK(other.json()["solve"]["iterations"] <= 30);
+  }
+  CHECK(shell.tansolve("solve gen:convdiff7:5 --precond amg").code == 2);
+  CHECK(shell.tansolve("solve gen:poisson7:5 --precond amg:unknowns=2").code == 2);
+}
+
+TEST_CASE("multigrid takes near-null vectors and coordinates from files") {
+  const Shell shell;
+  std::string coordinates = "%%MatrixMarket matrix array real general\n64 3\n";
+  for (int axis = 0; axis < 3; ++axis)
+    for (int i = 0; i < 64; ++i) {
+      const double point[] = {i % 4 + (i / 4 % 4 + i / 16) / 8.0, i / 4 % 4 * 1.0, i / 16 * 1.0};
+      coordinates += std::to_string(point[axis]) + "\n";
+    }
+  shell.folder.write("c.mtx", coordinates);
+  std::string ones = "%%MatrixMarket matrix array real general\n192 1\n";
+  for (int i = 0; i < 192; ++i) ones += "1\n";
+  shell.folder.write("v.mtx", ones);
+  const std::string solve = "solve gen:fem3:4 --json --precond amg ";
+  CHECK(shell.tansolve(solve + "--coordinates c.mtx").json()["solve"]["status"] == "converged");
+  CHECK(shell.tansolve(solve + "--near-null v.mtx").json()["solve"]["status"] == "converged");
+  CHECK(shell.tansolve(solve + "--near-null c.mtx").code == 2);
+  CHECK(shell.tansolve(solve + "--near-null v.mtx --coordinates c.mtx").code == 2);
+  CHECK(shell.tansolve(solve + "--near-null absent.mtx").code == 3);
 }
 
 }  // namespace tansolve::test

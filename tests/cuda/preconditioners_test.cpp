@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Preconditioners on the GPU: the host's products and iterations, the same bits at each call, no
 // allocation on the way.
+#include <tansolve/preconditioners/amg.hpp>
 #include <tansolve/preconditioners/block_jacobi.hpp>
 #include <tansolve/preconditioners/fsai.hpp>
 #include <tansolve/preconditioners/incomplete.hpp>
@@ -28,6 +29,10 @@ std::vector<std::unique_ptr<LinearOperator<T, B>>> every(const CsrOperator<T, B>
   all.push_back(std::make_unique<BlockJacobi<T, B>>(
       context, matrix, BlockJacobiOptions{.size = 7, .low_precision_error = 0}));
   all.push_back(std::make_unique<Fsai<T, B>>(context, matrix));
+  all.push_back(std::make_unique<Amg<T, B>>(A, matrix, AmgOptions{.coarse_rows = 40}));
+  all.push_back(std::make_unique<Amg<T, B>>(
+      A, matrix,
+      AmgOptions{.smoother = AmgSmoother::jacobi, .cycle = AmgCycle::w, .coarse_rows = 40}));
   all.push_back(std::make_unique<Factored>(context, matrix, Factored::Kind::cholesky));
   all.push_back(std::make_unique<Factored>(context, matrix, Factored::Kind::lu));
   return all;

@@ -414,17 +414,6 @@ TEST_CASE_TEMPLATE_DEFINE("random vectors are the same on every backend, for all
   TEST_CASE_TEMPLATE_INVOKE(basis_rotates, __VA_ARGS__);          \
   TEST_CASE_TEMPLATE_INVOKE(basis_refuses, __VA_ARGS__);          \
   TEST_CASE_TEMPLATE_INVOKE(basis_bytes, __VA_ARGS__);            \
-  TEST_CASE_TEMPLATE_INVOKE(lanczos_elementwise, __VA_ARGS__);    \
-  TEST_CASE_TEMPLATE_INVOKE(lanczos_by_hand, __VA_ARGS__);        \
-  TEST_CASE_TEMPLATE_INVOKE(lanczos_refuses, __VA_ARGS__);        \
   TEST_CASE_TEMPLATE_INVOKE(random_vectors, __VA_ARGS__)
-#define TANSOLVE_KRYLOV_CONFORMS(...)                           \
-  TEST_CASE_TEMPLATE_INVOKE(basis_stores, __VA_ARGS__);         \
-  TEST_CASE_TEMPLATE_INVOKE(basis_products, __VA_ARGS__);       \
-  TEST_CASE_TEMPLATE_INVOKE(basis_orthogonalises, __VA_ARGS__); \
-  TEST_CASE_TEMPLATE_INVOKE(basis_norm_range, __VA_ARGS__);     \
-  TEST_CASE_TEMPLATE_INVOKE(basis_rotates, __VA_ARGS__);        \
-  TEST_CASE_TEMPLATE_INVOKE(basis_refuses, __VA_ARGS__);        \
-  TEST_CASE_TEMPLATE_INVOKE(basis_bytes, __VA_ARGS__)
 
 }  // namespace tansolve::test

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a hierarchy takes, before and after it is built.
+#include <tansolve/preconditioners/amg.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+
+namespace tansolve {
+namespace {
+
+std::int64_t sum(const AmgFacts& facts, std::int64_t AmgMatrixFacts::*of) {
+  std::int64_t total = facts.coarse_inverse.*of;
+  for (std::size_t l = 0; l < facts.levels.size(); ++l) {
+    const AmgLevelFacts& level = facts.levels[l];
+    total += level.P.*of + level.R.*of;
+    if (l > 0 && level.A.bytes > 0) total += level.A.*of;
+  }
+  return total;
+}
+
+double complexity(const AmgFacts& facts, std::int64_t AmgMatrixFacts::*of) {
+  double total = 0;
+  for (const AmgLevelFacts& level : facts.levels) total += static_cast<double>(level.A.*of);
+  return facts.levels.empty() || total == 0 ? 1
+                                            : total / static_cast<double>(facts.levels[0].A.*of);
+}
+
+std::string cells(const AmgMatrixFacts& facts) {
+  if (facts.bytes == 0) return fmt::format(" {:>12} {:>12} {:>6}", "", "", "");
+  return fmt::format(" {:>12} {:>12} {:>6}", facts.bytes, facts.csr_bytes, facts.format);
+}
+
+}  // namespace
+
+double AmgFacts::operator_complexity() const {
+  return complexity(*this, &AmgMatrixFacts::nonzeros);
+}
+double AmgFacts::grid_complexity() const {
+  return complexity(*this, &AmgMatrixFacts::rows);
+}
+std::int64_t AmgFacts::bytes() const {
+  return sum(*this, &AmgMatrixFacts::bytes);
+}
+std::int64_t AmgFacts::csr_bytes() const {
+  return sum(*this, &AmgMatrixFacts::csr_bytes);
+}
+
+std::ostream& operator<<(std::ostream& out, const AmgFacts& facts) {
+  out << fmt::format("{:>5} {:>11} {:>12} {:>12} {:>12} {:>6} {:>12} {:>12} {:>6}\n", "level",
+                     "rows", "nonzeros", "A bytes", "as csr", "", "P, P' bytes", "as csr", "");
+  for (std::size_t l = 0; l < facts.levels.size(); ++l) {
+    const AmgLevelFacts& level = facts.levels[l];
+    AmgMatrixFacts both = level.P;
+    both.bytes += level.R.bytes;
+    both.csr_bytes += level.R.csr_bytes;
+    const bool inverted = l + 1 == facts.levels.size() && facts.coarse_inverse.rows > 0;
+    out << fmt::format("{:>5} {:>11} {:>12}{}{}\n", l, level.A.rows, level.A.nonzeros,
+                       cells(inverted ? facts.coarse_inverse : level.A), cells(both));
+  }
+  return out << fmt::format(
+             "operator complexity {:.3f}, grid complexity {:.3f}, {} bytes of {} as "
+             "csr beside the finest A\n",
+             facts.operator_complexity(), facts.grid_complexity(), facts.bytes(),
+             facts.csr_bytes());
+}
+
+// At its peak the set-up holds, of the finest level, strengths, aggregates and T, and A P twice.
+AmgBytes amg_bytes(std::int64_t rows, std::int64_t nonzeros, const AmgOptions& options) {
+  const std::int64_t vectors =
+      std::max<std::int64_t>({1, options.near_null.cols, options.unknowns_per_node});
+  const std::int64_t prolongation = 12 * 4 * vectors * rows + 8 * rows;
+  const std::int64_t coarse = 12 * nonzeros * 6 / 10;
+  const std::int64_t tentative = 5 * nonzeros + (100 + 20 * vectors) * rows;
+  const std::int64_t inverse = 12 * options.coarse_rows * options.coarse_rows;
+  return {.setup = tentative + 2 * prolongation + 2 * 24 * nonzeros + 2 * coarse + 4 * inverse,
+          .held = 2 * prolongation + coarse + inverse + 5 * 8 * rows};
+}
+
+}  // namespace tansolve

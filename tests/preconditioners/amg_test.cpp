@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The cycle of multigrid against its definition, its costs, new values, degenerate matrices.
+#include <tansolve/preconditioners/amg.hpp>
+
+#include "preconditioners/dense.hpp"
+#include "solvers/solving.hpp"
+
+#include <cmath>
+#include <sstream>
+
+namespace tansolve::test {
+namespace {
+
+/// The smoother's iteration from x for A x = b, as its source has it: corrections z_k of residuals.
+Eigen::MatrixXd smoothed(const Eigen::MatrixXd& A, double upper, const AmgOptions& options,
+                         const Eigen::MatrixXd& b, Eigen::MatrixXd x) {
+  const Eigen::VectorXd inverse = A.diagonal().cwiseInverse();
+  Eigen::MatrixXd z = Eigen::MatrixXd::Zero(x.rows(), x.cols());
+  for (int k = 1; k <= options.degree; ++k) {
+    const Eigen::MatrixXd correction = inverse.asDiagonal() * (b - A * x) / upper;
+    if (options.smoother == AmgSmoother::jacobi)
+      z = 4.0 / 3 * correction;
+    else
+      z = (2.0 * k - 3) / (2.0 * k + 1) * z + (8.0 * k - 4) / (2.0 * k + 1) * correction;
+    x += z;
+  }
+  return x;
+}
+
+/// M of the levels from l on, by the definition of the cycle.
+Eigen::MatrixXd cycle(const Csr<double>& finest, const detail::AmgMatrices& made,
+                      const AmgOptions& options, std::size_t l = 0) {
+  const auto& level = made.levels[l];
+  const Eigen::MatrixXd A = dense(l == 0 ? finest : level.A);
+  const Eigen::MatrixXd identity = Eigen::MatrixXd::Identity(A.rows(), A.rows());
+  const Eigen::MatrixXd zero = Eigen::MatrixXd::Zero(A.rows(), A.rows());
+  if (l + 1 == made.levels.size()) {
+    if (made.coarse_inverse.rows() > 0) return dense(made.coarse_inverse);
+    return smoothed(A, level.upper, options, identity, zero);
+  }
+  Eigen::MatrixXd coarse = cycle(finest, made, options, l + 1);
+  if (options.cycle == AmgCycle::w && (l + 2 < made.levels.size() || !made.coarse_inverse.rows()))
+    coarse = 2 * coarse - coarse * dense(made.levels[l + 1].A) * coarse;
+  const Eigen::MatrixXd P = dense(level.P);
+  Eigen::MatrixXd x = smoothed(A, level.upper, options, identity, zero);
+  x += P * coarse * P.transpose() * (identity - A * x);
+  return smoothed(A, level.upper, options, identity, x);
+}
+
+struct Cycle {
+  AmgCycle cycle;
+  AmgSmoother smoother;
+  int degree;
+};
+
+TEST_CASE("the cycle is that of its definition, symmetric and positive definite") {
+  Context<Host> context(2);
+  for (const char* spec : {"poisson5:12", "varcoef7:5:1000", "fem3:4"})
+    for (const auto& [kind, smoother, degree] :
+         {Cycle{AmgCycle::v, AmgSmoother::chebyshev, 1},
+          Cycle{AmgCycle::v, AmgSmoother::chebyshev, 2},
+          Cycle{AmgCycle::v, AmgSmoother::chebyshev, 3},
+          Cycle{AmgCycle::w, AmgSmoother::chebyshev, 2}, Cycle{AmgCycle::v, AmgSmoother::jacobi, 1},
+          Cycle{AmgCycle::w, AmgSmoother::jacobi, 3}}) {
+      CAPTURE(spec);
+      CAPTURE(degree);
+      const AmgOptions options = {
+          .smoother = smoother, .degree = degree, .cycle = kind, .coarse_rows = 5};
+      const Csr<double> matrix = generate(spec);
+      const CsrOperator<double, Host> A(context, matrix);
+      const Amg<double, Host> M(A, matrix, options);
+      CHECK(M.facts().levels.size() >= (matrix.rows() == 144 ? 3 : 2));
+      const auto made = detail::AmgSetup(options).matrices(matrix);
+      CHECK(distance(dense(M), cycle(matrix, made, options)) < 1e-11);
+      check_definite(M);
+      const Eigen::MatrixXd L = dense(matrix).llt().matrixL();
+      const Eigen::VectorXd eigenvalues =  // of M A
+          Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(L.transpose() * dense(M) * L,
+                                                         Eigen::EigenvaluesOnly)
+              .eigenvalues();
+      CHECK(eigenvalues.minCoeff() > 0.1);  // so that it converges by itself
+      CHECK(eigenvalues.maxCoeff() < 1.3);  // above 1 where the coarsest level is only smoothed
+    }
+}
+
+TEST_CASE("without smoothing, an exact coarse correction is a projection orthogonal by A") {
+  for (const char* spec : {"poisson7:6", "varcoef7:6:100"}) {
+    const Csr<double> matrix = generate(spec);
+    const Eigen::MatrixXd A = dense(matrix);
+    const auto made = detail::AmgSetup({.coarse_rows = 60, .most_levels = 2}).matrices(matrix);
+    CHECK(made.levels.size() == 2);
+    const Eigen::MatrixXd P = dense(made.levels[0].P);
+    const Eigen::MatrixXd projection = P * dense(made.coarse_inverse) * P.transpose() * A;
+    CHECK(distance(projection * projection, projection) < 1e-9);
+    CHECK(distance(projection * P, P) < 1e-9);
+    CHECK((A * projection - projection.transpose() * A).norm() < 1e-9 * A.norm());
+  }
+}
+
+TEST_CASE_TEMPLATE("multigrid is definite on every backend and in fp32", S,
+                   Setting<double, Host, 2>, Setting<float, Host, 1>, Setting<double, Checked>,
+                   Setting<float, Checked>) {
+  using T = typename S::T;
+  using B = typename S::B;
+  auto context = S::context();
+  const Csr<double> wide = generate("varcoef7:7:1000");
+  const auto matrix = convert<T>(wide);
+  const CsrOperator<T, B> A(context, matrix);
+  const Amg<T, B> M(A, matrix, {.coarse_rows = 20});
+  Context<Host> host(1);
+  const CsrOperator<double, Host> exact(host, wide);
+  const Amg<double, Host> expected(exact, wide, {.coarse_rows = 20});
+  CHECK(distance(dense(M), dense(expected)) < (sizeof(T) == 8 ? 1e-12 : 1e-3));
+  check_definite(M);
+  CHECK(M.name() == "amg");
+}
+
+TEST_CASE("a cycle passes over vectors as often as it says, and allocates nothing") {
+  Context<Checked> context;
+  const Csr<double> matrix = generate("poisson7:8");
+  const CsrOperator<double, Checked> A(context, matrix);
+  for (const int degree : {2, 3}) {
+    const Amg<double, Checked> M(A, matrix, {.degree = degree, .coarse_rows = 100});
+    REQUIRE(M.facts().levels.size() == 2);
+    CHECK(M.capturable() == M.facts().levels[0].P.format.starts_with("csr"));
+    const std::int64_t n = matrix.rows(), coarse = M.facts().levels[1].A.rows;
+    const auto r = upload(context, std::vector<double>(n, 1.0));
+    Vector<double, Checked> z(context, n);
+    const auto before = context.counters();
+    M.apply(r, z);
+    CHECK(context.counters().elements - before.elements == (16 * degree + 1) * n + 4 * coarse);
+    CHECK(context.counters().products - before.products == 1 + 2 * degree + 3);
+    CHECK(context.counters().reductions == before.reductions);
+  }
+  for (const AmgCycle kind : {AmgCycle::v, AmgCycle::w}) {
+    const Amg<double, Checked> M(A, matrix, {.cycle = kind, .coarse_rows = 2});
+    check_no_allocation(M);
+  }
+}
+
+TEST_CASE("new values give what a fresh set-up gives") {
+  Context<Host> context(2);
+  for (const char* spec : {"varcoef7:9:100", "fem3:5"}) {
+    const Csr<double> first = generate(spec);
+    std::vector<double> values(first.values().begin(), first.values().end());
+    for (double& value : values) value *= 3;
+    const Csr<double> second(first.rows(), first.cols(),
+                             {first.offsets().begin(), first.offsets().end()},
+                             {first.columns().begin(), first.columns().end()}, values);
+    const CsrOperator<double, Host> A(context, first), tripled(context, second);
+    const AmgOptions options = {.coarse_rows = 15};
+    Amg<double, Host> updated(tripled, first, options);
+    CHECK(distance(dense(updated), dense(Amg<double, Host>(tripled, second, options))) > 0.1);
+    updated.update_values(second);
+    CHECK((dense(updated) - dense(Amg<double, Host>(tripled, second, options))).norm() == 0);
+    CHECK(
+        refusal(ErrorCode::invalid_argument, [&] { updated.update_values(generate("poisson5:3")); })
+            .starts_with("amg: new values of 9 rows with 33 nonzeros, the pattern that it was "
+                         "built for has"));
+  }
+}
+
+/// Iterations of cg to 1e-8 with multigrid by the options; the answer is checked.
+std::int64_t iterations(const Csr<double>& matrix, const AmgOptions& options = {},
+                        const std::vector<double>& b = {}) {
+  Context<Host> context(2);
+  const CsrOperator<double, Host> A(context, matrix);
+  const Amg<double, Host> M(A, matrix, options);
+  const auto rhs = b.empty() ? random_vector<double>(matrix.rows(), 17) : b;
+  const auto [report, x] = solve(A, rhs, {.preconditioner = &M});
+  CHECK(report.status == Status::converged);
+  if (matrix.rows() > 0) CHECK(eigen_residual(matrix, rhs, x) <= 1.0001 * report.threshold);
+  return report.iterations;
+}
+
+TEST_CASE("matrices without any coupling are solved at once") {
+  CHECK(iterations(diagonal_matrix<double>({7})) <= 1);
+  CHECK(iterations(Csr<double>()) == 0);
+  std::vector<double> d(2000);
+  for (std::size_t i = 0; i < d.size(); ++i) d[i] = 1 + static_cast<double>(i % 97) * 1e3;
+  CHECK(iterations(diagonal_matrix(d)) <= 1);
+  // Explicit zeros beside the diagonal connect nothing.
+  std::vector<Triplet<double>> triplets;
+  for (std::int64_t i = 0; i < 900; ++i) {
+    triplets.push_back({i, i, 1.0 + static_cast<double>(i)});
+    triplets.push_back({i, 899 - i, 0.0});
+  }
+  CHECK(iterations(Csr<double>::from_triplets(900, 900, triplets)) <= 1);
+}
+
+/// Blocks along the diagonal.
+Csr<double> side_by_side(const std::vector<Csr<double>>& blocks) {
+  std::vector<Triplet<double>> triplets;
+  std::int64_t first = 0;
+  for (const Csr<double>& block : blocks) {
+    for (std::int64_t i = 0; i < block.rows(); ++i)
+      for (std::int64_t k = block.offsets()[i]; k < block.offsets()[i + 1]; ++k)
+        triplets.push_back({first + i, first + block.columns()[k], block.values()[k]});
+    first += block.rows();
+  }
+  return Csr<double>::from_triplets(first, first, triplets);
+}
+
+TEST_CASE("disconnected graphs and rows without neighbours do no harm") {
+  const Csr<double> parts =
+      side_by_side({poisson<double>(20, 20), diagonal_matrix(std::vector<double>(50, 1e6)),
+                    poisson<double>(9, 30), diagonal_matrix(std::vector<double>(3, 1e-6))});
+  CHECK(iterations(parts, {.coarse_rows = 20}) <= 12);
+  CHECK(iterations(parts, {.coarse_rows = 1}) <= 12);
+}
+
+/// The Laplacian of a grid without boundary values: singular.
+Csr<double> neumann(std::int64_t nx, std::int64_t ny) {
+  std::vector<Triplet<double>> triplets;
+  const auto couple = [&](std::int64_t i, std::int64_t j) {
+    triplets.insert(triplets.end(), {{i, i, 1}, {j, j, 1}, {i, j, -1}, {j, i, -1}});
+  };
+  for (std::int64_t y = 0; y < ny; ++y)
+    for (std::int64_t x = 0; x < nx; ++x) {
+      if (x > 0) couple(y * nx + x, y * nx + x - 1);
+      if (y > 0) couple(y * nx + x, (y - 1) * nx + x);
+    }
+  return Csr<double>::from_triplets(nx * ny, nx * ny, triplets);
+}
+
+std::vector<double> without_mean(std::vector<double> b) {
+  double mean = 0;
+  for (const double element : b) mean += element / static_cast<double>(b.size());
+  for (double& element : b) element -= mean;
+  return b;
+}
+
+TEST_CASE("singular Neumann problems converge like regular ones") {
+  const auto b = without_mean(random_vector<double>(50 * 60, 4));
+  CHECK(iterations(neumann(50, 60), {}, b) <= 12);
+  CHECK(iterations(neumann(50, 60), {.coarse_rows = 1}, b) <= 12);
+  CHECK(iterations(neumann(50, 60), {.cycle = AmgCycle::w, .coarse_rows = 50}, b) <= 12);
+  // Many components, each of which is singular.
+  std::vector<Csr<double>> parts;
+  std::vector<double> consistent;
+  for (int part = 0; part < 40; ++part) {
+    parts.push_back(neumann(3, 4 + part % 3));
+    const auto piece = without_mean(random_vector<double>(parts.back().rows(), part));
+    consistent.insert(consistent.end(), piece.begin(), piece.end());
+  }
+  CHECK(iterations(side_by_side(parts), {.coarse_rows = 5}, consistent) <= 12);
+  CHECK(iterations(side_by_side(parts), {}, consistent) <= 12);
+}
+
+TEST_CASE("multigrid refuses what is not symmetric positive definite, with count and first row") {
+  const auto refused = [](const Csr<double>& matrix, ErrorCode code = ErrorCode::bad_input,
+                          const AmgOptions& options = {}) {
+    Context<Host> context(1);
+    const CsrOperator<double, Host> A(context, matrix);
+    return refusal(code, [&] { Amg<double, Host>(A, matrix, options); });
+  };
+  const auto triplets = [](std::vector<Triplet<double>> all) {
+    return Csr<double>::from_triplets(3, 3, all);
+  };
+  const auto invalid = ErrorCode::invalid_argument;
+  CHECK(refused(Csr<double>::from_triplets(2, 3, std::vector<Triplet<double>>{{0, 0, 1.0}}),
+                invalid) == "amg: the matrix is 2 x 3, it must be square");
+  CHECK(refused(diagonal_matrix<double>({1, 0, -3, 1})) ==
+        "amg: 2 of 4 diagonal elements are not positive with a finite inverse, first in row 2 "
+        "(counting from 1): 0");
+  CHECK(refused(triplets({{0, 0, 1.0}, {1, 2, 1.0}, {2, 1, 1.0}, {2, 2, 1.0}})) ==
+        "amg: 1 of 3 diagonal elements are not positive with a finite inverse, first in row 2 "
+        "(counting from 1): 0");
+  CHECK(refused(triplets({{0, 0, 1.0}, {1, 1, 1.0}, {1, 2, std::nan("")}, {2, 2, 1.0}})) ==
+        "amg: 1 of 4 entries are not finite, the first in row 2 (counting from 1)");
+  const char* asymmetric =
+      "amg: 2 of 3 rows differ from their columns in pattern or values, the first is row 2 "
+      "(counting from 1); the matrix must be symmetric";
+  CHECK(refused(triplets({{0, 0, 1.0}, {1, 1, 1.0}, {1, 2, 0.5}, {2, 1, 0.4}, {2, 2, 1.0}})) ==
+        asymmetric);
+  CHECK(refused(triplets({{0, 0, 1.0}, {1, 1, 1.0}, {1, 2, 0.5}, {2, 2, 1.0}})) ==
+        "amg: 1 of 3 rows differ from their columns in pattern or values, the first is row 2 "
+        "(counting from 1); the matrix must be symmetric");
+  CHECK(refused(upwind(5, 5)).find("amg: 25 of 25 rows differ") == 0);
+  // Indefinite, which the diagonal does not show: found where it is inverted, or by Lanczos.
+  const Csr<double> indefinite =
+      triplets({{0, 0, 1.0}, {0, 1, 2.0}, {1, 0, 2.0}, {1, 1, 1.0}, {2, 2, 1.0}});
+  CHECK(refused(indefinite).find("amg: the matrix is not positive definite") == 0);
+  CHECK(refused(indefinite, ErrorCode::bad_input, {.coarse_rows = 1})
+            .find("is not positive definite") != std::string::npos);
+
+  const Csr<double> fine = poisson<double>(4, 4);
+  CHECK(refused(fine, invalid, {.theta = 1}) == "amg: theta is 1, it must be from 0 to below 1");
+  CHECK(refused(fine, invalid, {.degree = 0}) == "amg: degree is 0, it must be at least 1");
+  CHECK(refused(fine, invalid, {.unknowns_per_node = 3}) ==
+        "amg: 16 rows are no multiple of 3 unknowns a node");
+  CHECK(refused(fine, invalid, {.near_null = {4, 1, {1, 1, 1, 1}}}) ==
+        "amg: near-null vectors of 4 elements, they must be finite and of 16, the rows of the "
+        "matrix");
+}
+
+TEST_CASE("the hierarchy says what it takes, within what was told beforehand") {
+  Context<Host> context(2);
+  for (const char* spec : {"poisson7:20", "poisson5:40", "varcoef7:16:10000", "fem3:10"}) {
+    CAPTURE(spec);
+    const Csr<double> matrix = generate(spec);
+    const CsrOperator<double, Host> A(context, matrix);
+    const Amg<double, Host> M(A, matrix, {.coarse_rows = 100});
+    const AmgFacts& facts = M.facts();
+    std::int64_t rows = 0, nonzeros = 0;
+    for (const AmgLevelFacts& level : facts.levels) {
+      rows += level.A.rows;
+      nonzeros += level.A.nonzeros;
+    }
+    CHECK(facts.levels[0].A.rows == matrix.rows());
+    CHECK(facts.levels[0].A.nonzeros == matrix.nnz());
+    CHECK(facts.grid_complexity() ==
+          static_cast<double>(rows) / static_cast<double>(matrix.rows()));
+    CHECK(facts.operator_complexity() ==
+          static_cast<double>(nonzeros) / static_cast<double>(matrix.nnz()));
+    CHECK(facts.operator_complexity() < 1.6);
+    CHECK(facts.bytes() < facts.csr_bytes());
+    CHECK(M.bytes() > facts.bytes() + 3 * 8 * matrix.rows());
+    CHECK(M.bytes() < facts.bytes() + 5 * 8 * matrix.rows());
+    const AmgBytes told =
+        amg_bytes(matrix.rows(), matrix.nnz(),
+                  {.unknowns_per_node = facts.unknowns_per_node, .coarse_rows = 100});
+    CHECK(facts.csr_bytes() + M.bytes() - facts.bytes() <= told.held);
+    CHECK(told.held <= 3 * (facts.csr_bytes() + M.bytes() - facts.bytes()));
+    CHECK(told.setup > told.held);
+    std::ostringstream text;
+    text << facts;
+    CHECK(text.str().find("operator complexity") != std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace tansolve::test
