@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A recipe of our own: the standard's distributions differ between libraries.
 #include <tansolve/kernels/for_each_backend.hpp>
-#include <tansolve/solvers/random_vector.hpp>
+#include <tansolve/kernels/random_vector.hpp>
 
 #include <algorithm>
 #include <array>
