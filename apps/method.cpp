@@ -5,6 +5,7 @@
 
 #include <tansolve/codec/error.hpp>
 #include <tansolve/kernels/for_each_backend.hpp>
+#include <tansolve/kernels/unfit_elements.hpp>
 #include <tansolve/kernels/vector.hpp>
 #include <tansolve/solvers/bicgstab.hpp>
 #include <tansolve/solvers/block_cg.hpp>
@@ -62,19 +63,6 @@ std::string_view solver_for(Kind kind) {
   for (const auto& entry : table)
     if (entry.takes >= kind && (best == nullptr || entry.takes < best->takes)) best = &entry;
   return best->name;
-}
-
-/// "n of m diagonal elements are ..., first in row ...", for the elements that are not `fit`.
-template <class T, class Fit>
-std::string unfit_elements(const std::vector<T>& diagonal, const char* what, const Fit& fit) {
-  std::size_t unfit = 0, first = 0;
-  for (std::size_t i = 0; i < diagonal.size(); ++i) {
-    if (fit(diagonal[i])) continue;
-    if (unfit++ == 0) first = i;
-  }
-  if (unfit == 0) return {};
-  return fmt::format("{} of {} diagonal elements are {}, first in row {} (counting from 1): {}",
-                     unfit, diagonal.size(), what, first + 1, diagonal[first]);
 }
 
 void choose_solver(const Traits& traits, const std::string& asked, bool damped, Method& method) {
@@ -222,10 +210,11 @@ Traits look_at(const std::string& name, const LinearOperator<T, B>& A,
   traits.positive_diagonal = std::ranges::all_of(d, [](T value) { return value > 0; });
   traits.negative_diagonal = std::ranges::all_of(d, [](T value) { return value < 0; });
   traits.constant_diagonal = std::ranges::all_of(d, [&](T value) { return value == d.front(); });
-  traits.unfit_diagonal = unfit_elements(d, "not positive with a finite inverse",
-                                         [&](T value) { return value > 0 && invertible(value); });
+  traits.unfit_diagonal =
+      detail::unfit_elements<T>(d, "not positive with a finite inverse",
+                                [&](T value) { return value > 0 && invertible(value); });
   traits.singular_diagonal =
-      unfit_elements(d, "zero, absent or without a finite inverse", invertible);
+      detail::unfit_elements<T>(d, "zero, absent or without a finite inverse", invertible);
   if (!symmetric && traits.not_finite.empty()) {
     Vector<T, B> v(context, n), w(context, n);
     Scalar<T, B> product(context), norm(context);

@@ -32,9 +32,9 @@ struct Levels {
 /// y = A^-1 x for a triangular A, row by row: forwards where it is lower, backwards where it is
 /// upper. Refers to the matrix, which must outlive it. Each row is summed in the order of its
 /// columns, so that the bits do not depend on the number of threads. On the host, rows of one
-/// level, which name only rows of levels before, are shared among the threads; where levels have
-/// too few rows for that to pay, one thread takes the rows in their order. A solve by levels holds a
-/// copy of the matrix in their order besides.
+/// level, which name only rows of levels before, are shared among the threads, from a copy of the
+/// matrix in the order of its levels; where these have too few rows for that to pay, one thread
+/// takes the rows in theirs.
 ///
 /// Source of the levels: Saad, Iterative Methods, 2nd ed., section 11.6.
 template <class T, class B>

@@ -4,6 +4,7 @@
 
 #include <tansolve/codec/csr.hpp>
 #include <tansolve/codec/error.hpp>
+#include <tansolve/kernels/unfit_elements.hpp>
 
 #include <fmt/format.h>
 
@@ -30,16 +31,8 @@ inline constexpr std::string_view not_positive = "not positive with a finite inv
 template <class T, class Fit>
 void require_diagonal(std::string_view who, std::span<const T> diagonal, std::string_view wrong,
                       const Fit& fit) {
-  std::int64_t refused = 0, first = 0;
-  for (std::int64_t i = 0; i < std::ssize(diagonal); ++i) {
-    if (fit(diagonal[i])) continue;
-    if (refused++ == 0) first = i;
-  }
-  if (refused > 0)
-    throw Error(ErrorCode::bad_input,
-                fmt::format("{}: {} of {} diagonal elements are {}, first in row {} (counting from "
-                            "1): {}",
-                            who, refused, diagonal.size(), wrong, first + 1, diagonal[first]));
+  const std::string unfit = unfit_elements(diagonal, wrong, fit);
+  if (!unfit.empty()) throw Error(ErrorCode::bad_input, fmt::format("{}: {}", who, unfit));
 }
 
 /// Throws Error(invalid_argument) unless the matrix is square.

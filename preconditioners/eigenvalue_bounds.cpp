@@ -4,6 +4,7 @@
 #include <tansolve/kernels/for_each_backend.hpp>
 #include <tansolve/kernels/lanczos.hpp>
 #include <tansolve/kernels/primitives.hpp>
+#include <tansolve/kernels/random_vector.hpp>
 #include <tansolve/preconditioners/eigenvalue_bounds.hpp>
 
 #include <fmt/format.h>
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <random>
 #include <utility>
 #include <vector>
 
@@ -24,28 +24,15 @@ struct Tridiagonal {
   std::vector<double> alpha, beta;
 };
 
-/// Uniform in [-1, 1), so that no eigenvector is likely to be absent, and from the bits of the
-/// generator: the standard's distributions differ between libraries.
-template <class T, class B>
-Vector<T, B> random_vector_of(Context<B>& context, std::int64_t n, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::vector<T> elements(n);
-  for (T& element : elements)
-    element = static_cast<T>(static_cast<double>(random() >> 11) * 0x1p-52 - 1);
-  Vector<T, B> u(context, n);
-  copy_from_host(context, elements, u.span());
-  return u;
-}
-
 /// Without reorthogonalisation: copies of Ritz values that have converged change no bound.
 template <class T, class B>
 Tridiagonal lanczos(const LinearOperator<T, B>& A, const Vector<T, B>& w, int steps,
                     std::uint64_t seed) {
   Context<B>& context = A.context();
   const std::int64_t n = A.rows();
-  auto u = random_vector_of<T>(context, n, seed);
-  Vector<T, B> u_old(context, n), p(context, n), q(context, n);
+  Vector<T, B> u(context, n), u_old(context, n), p(context, n), q(context, n);
   Scalar<T, B> alpha(context), beta(context), beta_next(context);
+  fill_random(context, seed, u.span());  // in which no eigenvector is likely to be absent
   norm2(context, u, beta);
   divide(context, beta, u.span());
   fill(context, 0, u_old.span());

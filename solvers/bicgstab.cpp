@@ -89,7 +89,8 @@ Report bicgstab(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T
     }
     return run;
   };
-  return detail::solve_by_runs(progress, context, b, x, r, r0_norm, run_from_r);
+  return detail::solve_by_runs(progress, context, b, x, r, r0_norm, run_from_r,
+                               detail::ProbeSpace<T, B>{&A, p, v});
 }
 
 template <class T, class B>

@@ -8,13 +8,13 @@
 #include <tansolve/kernels/lanczos.hpp>
 #include <tansolve/solvers/least_squares.hpp>
 #include <tansolve/solvers/look.hpp>
+#include <tansolve/solvers/own_workspace.hpp>
 #include <tansolve/solvers/progress.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -149,7 +149,8 @@ class LeastSquaresSolve {
       if (!steps.take(beta, alpha_next, own, r_norm, bidiagonal.v(), step_))
         return BidiagonalEnd::overflow;
       alpha = alpha_next;
-      facts_.condition = facts_.operator_norm * steps.inverse_norm();
+      facts_.condition =  // a later run, being short, may see less
+          std::max(facts_.condition, facts_.operator_norm * steps.inverse_norm());
       progress_.record(r_norm * steps.residual());
       // No run reduces the residual, or A'r, by more than rounding lets it.
       if (progress_.meets(r_norm * steps.residual()) || steps.residual() <= eps)
@@ -253,12 +254,11 @@ Report solve_least_squares(std::string_view solver, LeastSquaresMethod method,
                            const LinearOperator<T, B>& A, Span<const T, B> b, Span<T, B> x,
                            const SolveOptions<T, B>& options, const LeastSquares<T>& problem) {
   require_system(solver, A, b, x, options);
-  const auto began = std::chrono::steady_clock::now();
-  LeastSquaresWorkspace<T, B> work(A.context(), A.rows(), A.cols(), method);
-  const std::chrono::duration<double> building = std::chrono::steady_clock::now() - began;
-  Report report = solve_least_squares<Steps>(solver, method, A, b, x, options, problem, work);
-  report.setup_seconds += building.count();
-  return report;
+  return solve_with_own(
+      [&] { return LeastSquaresWorkspace<T, B>(A.context(), A.rows(), A.cols(), method); },
+      [&](auto& work) {
+        return solve_least_squares<Steps>(solver, method, A, b, x, options, problem, work);
+      });
 }
 
 }  // namespace tansolve::detail

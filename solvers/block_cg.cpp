@@ -190,12 +190,9 @@ MultiReport block_cg(const LinearOperator<T, B>& A, std::int64_t columns,
                      std::type_identity_t<Span<const T, B>> b, std::type_identity_t<Span<T, B>> x,
                      const std::type_identity_t<SolveOptions<T, B>>& options) {
   detail::require_square_systems("block_cg", A, columns, b, x, options);
-  const auto began = std::chrono::steady_clock::now();
-  BlockCgWorkspace<T, B> work(A.context(), A.rows(), columns);
-  const std::chrono::duration<double> building = std::chrono::steady_clock::now() - began;
-  MultiReport report = block_cg(A, columns, b, x, options, work);
-  for (Report& column : report.columns) column.setup_seconds += building.count();
-  return report;
+  return detail::solve_with_own(
+      [&] { return BlockCgWorkspace<T, B>(A.context(), A.rows(), columns); },
+      [&](auto& work) { return block_cg(A, columns, b, x, options, work); });
 }
 
 #define TANSOLVE_INSTANTIATE(T, B)                                                               \

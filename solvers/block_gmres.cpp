@@ -219,12 +219,9 @@ MultiReport pseudo_block_gmres(const LinearOperator<T, B>& A, std::int64_t colum
                                const std::type_identity_t<SolveOptions<T, B>>& options,
                                const KrylovBasis& basis) {
   detail::require_square_systems("pseudo_block_gmres", A, columns, b, x, options);
-  const auto began = std::chrono::steady_clock::now();
-  BlockGmresWorkspace<T, B> work(A.context(), A.rows(), columns, basis);
-  const std::chrono::duration<double> building = std::chrono::steady_clock::now() - began;
-  MultiReport report = pseudo_block_gmres(A, columns, b, x, options, work);
-  for (Report& column : report.columns) column.setup_seconds += building.count();
-  return report;
+  return detail::solve_with_own(
+      [&] { return BlockGmresWorkspace<T, B>(A.context(), A.rows(), columns, basis); },
+      [&](auto& work) { return pseudo_block_gmres(A, columns, b, x, options, work); });
 }
 
 #define TANSOLVE_INSTANTIATE(T, B)                                                                 \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // IDR(s) with biorthogonal residuals, restarted where it breaks down or has drifted.
 #include <tansolve/kernels/for_each_backend.hpp>
-#include <tansolve/solvers/idr.hpp>
 #include <tansolve/kernels/random_vector.hpp>
+#include <tansolve/solvers/idr.hpp>
 #include <tansolve/solvers/recurrence.hpp>
 
 #include <fmt/format.h>
@@ -236,8 +236,10 @@ Report idr(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T, B>>
   Idr<T, B> idr{context,           A, M, progress, work, s, x, r, v, z, {&work, 2}, {&work, 2 + s},
                 {&work, 2 + 2 * s}};
   idr.make_shadow(shadow.seed);
-  return detail::solve_by_runs(progress, context, b, x, r, work.scalar(0),
-                               [&](detail::Scaling<T> to) { return idr.run(to); });
+  return detail::solve_by_runs(
+      progress, context, b, x, r, work.scalar(0),
+      [&](detail::Scaling<T> to) { return idr.run(to); },
+      detail::ProbeSpace<T, B>{&A, v, idr.g[0]});
 }
 
 template <class T, class B>

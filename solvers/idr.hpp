@@ -31,6 +31,10 @@ struct IdrShadow {
 /// is `converged`. When the recurrence's residual meets it and the true one does not, the method
 /// restarts from the true one, until a restart has failed to halve it.
 ///
+/// `inconsistent` is said instead of breakdown or stagnated where the residual of the returned x is
+/// orthogonal to the range of A up to rounding: x is a least-squares solution. The method does not
+/// look for one, and mostly breaks down or diverges before that on systems without solution.
+///
 /// Residuals are iterated relative to the first one, so that b and A may be scaled by any number
 /// that leaves b, A b and x finite and normal. Deterministic. Allocates nothing but the history on
 /// the host, which reads scalars in every iteration. Throws Error(invalid_argument) for shapes,

@@ -2,9 +2,9 @@
 // Steps, projection, thick restart and locking of a block Krylov space.
 #include <tansolve/kernels/for_each_backend.hpp>
 #include <tansolve/kernels/lanczos.hpp>
+#include <tansolve/kernels/random_vector.hpp>
 #include <tansolve/solvers/eigen_progress.hpp>
 #include <tansolve/solvers/krylov_space.hpp>
-#include <tansolve/kernels/random_vector.hpp>
 
 #include <algorithm>
 #include <cmath>

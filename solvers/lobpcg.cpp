@@ -3,16 +3,17 @@
 #include <tansolve/codec/error.hpp>
 #include <tansolve/kernels/for_each_backend.hpp>
 #include <tansolve/kernels/primitives.hpp>
+#include <tansolve/kernels/random_vector.hpp>
+#include <tansolve/kernels/unfit_elements.hpp>
 #include <tansolve/solvers/eigen_progress.hpp>
 #include <tansolve/solvers/lobpcg.hpp>
 #include <tansolve/solvers/look.hpp>
-#include <tansolve/kernels/random_vector.hpp>
+#include <tansolve/solvers/own_workspace.hpp>
 #include <tansolve/solvers/trial_space.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -67,14 +68,10 @@ void require_positive_diagonal(const LinearOperator<T, B>& mass, Span<T, B> d) t
   mass.diagonal(d);
   std::vector<T> elements(d.size());
   copy_to_host<T>(mass.context(), d, elements);
-  const auto unfit = [](T element) { return !(element > 0); };
-  const auto count = std::ranges::count_if(elements, unfit);
-  if (count == 0) return;
-  const auto first = std::ranges::find_if(elements, unfit) - elements.begin();
-  require(false,
-          fmt::format("the mass {} is not positive definite: {} of {} diagonal elements are not "
-                      "positive, first in row {} (counting from 1): {}",
-                      mass.name(), count, elements.size(), first + 1, elements[first]));
+  const std::string unfit =
+      detail::unfit_elements<T>(elements, "not positive", [](T element) { return element > 0; });
+  require(unfit.empty(),
+          fmt::format("the mass {} is not positive definite: {}", mass.name(), unfit));
 } catch (const Error& error) {
   if (error.code() != ErrorCode::not_supported) throw;
 }
@@ -249,12 +246,9 @@ EigenReport lobpcg(const LinearOperator<T, B>& A, std::type_identity_t<Span<T, B
                    const std::type_identity_t<EigenOptions<T>>& options,
                    const std::type_identity_t<LobpcgOperators<T, B>>& operators) {
   detail::require_eigenproblem<T, B>("lobpcg", A, vectors, options);
-  const auto began = std::chrono::steady_clock::now();
-  LobpcgWorkspace<T, B> work(A.context(), A.rows(), options.nev);
-  const std::chrono::duration<double> building = std::chrono::steady_clock::now() - began;
-  EigenReport report = lobpcg(A, vectors, options, operators, work);
-  report.setup_seconds += building.count();
-  return report;
+  return detail::solve_with_own(
+      [&] { return LobpcgWorkspace<T, B>(A.context(), A.rows(), options.nev); },
+      [&](auto& work) { return lobpcg(A, vectors, options, operators, work); });
 }
 
 #define TANSOLVE_INSTANTIATE(T, B)                                                             \

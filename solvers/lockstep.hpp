@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <memory>
 #include <vector>
 
@@ -227,12 +228,7 @@ MultiReport solve_columns_with_own_workspace(std::string_view solver, const Line
                                              const SolveOptions<T, B>& options,
                                              const WorkspaceShape& shape, const Solve& solve) {
   require_square_systems(solver, A, columns, b, x, options);
-  const auto began = std::chrono::steady_clock::now();
-  Workspace<T, B> work(A.context(), shape);
-  const std::chrono::duration<double> building = std::chrono::steady_clock::now() - began;
-  MultiReport report = solve(work);
-  for (Report& column : report.columns) column.setup_seconds += building.count();
-  return report;
+  return solve_with_own([&] { return Workspace<T, B>(A.context(), shape); }, solve);
 }
 
 }  // namespace tansolve::detail

@@ -4,8 +4,8 @@
 #include <tansolve/kernels/contract.hpp>
 #include <tansolve/kernels/for_each_backend.hpp>
 #include <tansolve/kernels/primitives.hpp>
-#include <tansolve/solvers/look.hpp>
 #include <tansolve/kernels/random_vector.hpp>
+#include <tansolve/solvers/look.hpp>
 
 #include <fmt/format.h>
 

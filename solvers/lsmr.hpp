@@ -12,7 +12,8 @@ namespace tansolve {
 
 /// lsqr by other iterates: those of MINRES on A'A x = A'b, of which ||A'r|| decreases steadily. On
 /// least-squares problems it may stop earlier, and the x of an early stop is the safer one; it
-/// holds a vector more. All that is said of lsqr holds.
+/// holds a vector more. All that is said of lsqr holds, but that the condition in the report, from
+/// the diagonal of one factor, may be too low by a factor of ten and more.
 ///
 /// Source: Fong and Saunders, SIAM J. Sci. Comput. 33 (2011).
 template <class T, class B>

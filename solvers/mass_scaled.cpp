@@ -3,6 +3,7 @@
 #include <tansolve/codec/error.hpp>
 #include <tansolve/kernels/for_each_backend.hpp>
 #include <tansolve/kernels/primitives.hpp>
+#include <tansolve/kernels/unfit_elements.hpp>
 #include <tansolve/solvers/mass_scaled.hpp>
 
 #include <fmt/format.h>
@@ -24,17 +25,12 @@ MassScaled<T, B>::MassScaled(const LinearOperator<T, B>& A, Span<const T, B> D)
                                                          A.name(), A.rows(), A.cols(), D.size()));
   std::vector<T> elements(D.size());
   copy_to_host<T>(A.context(), D, elements);
-  std::int64_t unfit = 0, first = 0;
-  for (std::int64_t i = 0; i < D.size(); ++i) {
-    const bool fits = elements[i] > 0 && std::isfinite(elements[i]);
-    if (!fits && unfit++ == 0) first = i;
-    if (fits) elements[i] = 1 / std::sqrt(elements[i]);
-  }
-  if (unfit > 0)
+  const std::string unfit = detail::unfit_elements<T>(
+      elements, "not positive and finite", [](T d) { return d > 0 && std::isfinite(d); });
+  if (!unfit.empty())
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("the mass is not positive definite: {} of {} diagonal elements are not "
-                            "positive and finite, first in row {} (counting from 1): {}",
-                            unfit, D.size(), first + 1, elements[first]));
+                fmt::format("the mass is not positive definite: {}", unfit));
+  for (T& element : elements) element = 1 / std::sqrt(element);
   copy_from_host<T>(A.context(), elements, scale_.span());
 }
 

@@ -5,13 +5,14 @@
 
 #include <tansolve/codec/error.hpp>
 #include <tansolve/kernels/primitives.hpp>
+#include <tansolve/solvers/consistency.hpp>
 #include <tansolve/solvers/look.hpp>
+#include <tansolve/solvers/own_workspace.hpp>
 #include <tansolve/solvers/progress.hpp>
 #include <tansolve/solvers/workspace.hpp>
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -61,14 +62,23 @@ std::array<T, count> read_scalars(Context<B>& context, const Workspace<T, B>& wo
   return values;
 }
 
+/// Two vectors that a probe of the residual may overwrite once no run follows; none, no probe.
+template <class T, class B>
+struct ProbeSpace {
+  const LinearOperator<T, B>* A = nullptr;
+  Span<T, B> v = {}, w = {};
+};
+
 /// Calls run(scaling), which advances x and r = (b - A x) / sigma, until the true residual meets
 /// the tolerance or there is a reason to stop. A run that meets the tolerance while the truth does
 /// not, or that breaks down after it has reduced the true residual, is followed by another one; the
 /// first has to halve the residual for that, else the method has stagnated. Besides the run, 1
-/// product and 8 passes each.
+/// product and 8 passes each. Where the method has given up with an x whose residual is orthogonal
+/// to the range of A, which takes a product to see, that is `inconsistent`.
 template <class T, class B, class Runs>
 Report solve_by_runs(Progress<T, B>& progress, Context<B>& context, Span<const T, B> b,
-                     Span<T, B> x, Span<T, B> r, Scalar<T, B>& scalar, const Runs& run) {
+                     Span<T, B> x, Span<T, B> r, Scalar<T, B>& scalar, const Runs& run,
+                     const ProbeSpace<T, B>& probe = {}) {
   double truth = progress.start(b, x, r, scalar);  // ||b - A x||
   bool converged = progress.meets(truth), stagnated = false, broke_down = !std::isfinite(truth);
   std::optional<Breakdown> breakdown;
@@ -86,6 +96,16 @@ Report solve_by_runs(Progress<T, B>& progress, Context<B>& context, Span<const T
         ended.breakdown && !(ended.breakdown->status == Status::breakdown && truth < previous);
     breakdown = std::move(ended.breakdown);
   }
+  const bool gave_up =
+      stagnated || (broke_down && breakdown && breakdown->status == Status::breakdown);
+  if (probe.A != nullptr && gave_up && !converged && std::isfinite(truth)) {
+    const RangeOverlap overlap =
+        range_overlap<T, B>(*probe.A, r, truth, x, probe.v, probe.w, scalar);
+    if (auto none = no_solution(overlap, std::numeric_limits<T>::epsilon())) {
+      breakdown = std::move(none);
+      broke_down = true;
+    }
+  }
   return progress.finish(truth, stagnated, broke_down && breakdown ? &*breakdown : nullptr,
                          std::max<std::int64_t>(runs - 1, 0));
 }
@@ -96,20 +116,17 @@ Report solve_with_own_workspace(std::string_view solver, const LinearOperator<T,
                                 Span<const T, B> b, Span<T, B> x, const SolveOptions<T, B>& options,
                                 const WorkspaceShape& shape, const Solve& solve) {
   require_square_system(solver, A, b, x, options);
-  const auto began = std::chrono::steady_clock::now();
-  std::optional<Workspace<T, B>> work;
-  try {
-    work.emplace(A.context(), shape);
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::out_of_memory) throw;
-    throw Error(ErrorCode::out_of_memory,
-                std::string(solver) + " keeps " + std::to_string(shape.vectors) + " vectors of " +
-                    std::to_string(shape.size) + " elements: " + error.what());
-  }
-  const std::chrono::duration<double> building = std::chrono::steady_clock::now() - began;
-  Report report = solve(*work);
-  report.setup_seconds += building.count();
-  return report;
+  const auto make = [&] {
+    try {
+      return Workspace<T, B>(A.context(), shape);
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::out_of_memory) throw;
+      throw Error(ErrorCode::out_of_memory,
+                  std::string(solver) + " keeps " + std::to_string(shape.vectors) + " vectors of " +
+                      std::to_string(shape.size) + " elements: " + error.what());
+    }
+  };
+  return solve_with_own(make, solve);
 }
 
 }  // namespace tansolve::detail

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How the refusal of a diagonal counts the elements that are of no use.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tansolve::detail {
+
+/// "n of m diagonal elements are `wrong`, first in row i (counting from 1): value" for those that
+/// are not `fit`; empty if all are.
+template <class T, class Fit>
+std::string unfit_elements(std::span<const T> diagonal, std::string_view wrong, const Fit& fit) {
+  std::int64_t unfit = 0, first = 0;
+  for (std::int64_t i = 0; i < std::ssize(diagonal); ++i) {
+    if (fit(diagonal[i])) continue;
+    if (unfit++ == 0) first = i;
+  }
+  if (unfit == 0) return {};
+  return fmt::format("{} of {} diagonal elements are {}, first in row {} (counting from 1): {}",
+                     unfit, diagonal.size(), wrong, first + 1, diagonal[first]);
+}
+
+}  // namespace tansolve::detail
