@@ -9,6 +9,7 @@
 #include <tansolve/codec/harwell_boeing.hpp>
 #include <tansolve/codec/matrix_market.hpp>
 #include <tansolve/codec/npy.hpp>
+#include <tansolve/codec/npz.hpp>
 
 #include <algorithm>
 
@@ -61,6 +62,8 @@ std::vector<std::string> seeds() {
                 "(4I2)           (10I1)          (3F5.1)             (3F5.1)             \n"
                 "F                          1             0\n"
                 " 1 3 4\n122\n  1.0 -2.0 1D+1\n  4.0  6.0\n");
+  for (const char* name : {"csr.npz", "csc_stored.npz", "coo_i2_duplicates.npz"})
+    all.push_back(test::read_bytes(std::string(TANSOLVE_TEST_DATA "/npz/") + name));
   return all;
 }
 
@@ -72,6 +75,7 @@ void feed(std::string_view input) {
   attempt([&] { return read_harwell_boeing(file).matrix; });
   attempt([&] { return read_harwell_boeing(file, Duplicates::refuse).rhs; });
   attempt([&] { return read_npy(file); });
+  attempt([&] { return read_npz(file); });
   try {
     recognise(file);
   } catch (const Error&) {
