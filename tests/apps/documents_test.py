@@ -85,7 +85,45 @@ def check_commands(path, text, folder):
     return count
 
 
+def decoded(words, segments):
+    """Of every lane, the symbols of the example's code, by paragraphs 3.1 to 3.8 of FORMAT.md."""
+    slots = ([("a", g, 15) for g in range(15)] + [("b", g, 7) for g in range(7)] + [("c", 0, 1)] +
+             [("a", 0, 1)] * 233)
+    stream, lanes = iter(words), range(len(segments))
+    current = [[0, 0] for _ in lanes]
+    for c in (0, 1):
+        for lane in lanes:
+            current[lane][c] = next(stream)
+    d, r, text = [0] * len(lanes), [1] * len(lanes), [""] * len(lanes)
+    for s in range(max(segments)):
+        for lane in lanes:
+            if s >= segments[lane]:
+                continue
+            number = current[lane][0] | current[lane][1] << 32
+            for symbol, digit, base in (slots[number >> 8 * i & 255] for i in range(8)):
+                text[lane] += symbol
+                d[lane], r[lane] = d[lane] * base + digit, r[lane] * base
+            if s + 1 == segments[lane]:
+                continue
+            if r[lane] >= 2**32:
+                current[lane][0], d[lane], r[lane] = d[lane] % 2**32, d[lane] >> 32, r[lane] >> 32
+            else:
+                current[lane][0] = next(stream)
+            current[lane][1] = next(stream)
+    return text, list(stream)
+
+
+def check_example(text):
+    words = [int(word, 16) for word in re.search(r"^    ([0-9a-f ]{60,})$", text, re.M)[1].split()]
+    symbols = re.findall(r"`([abc]+)`", text)[:2]  # of lanes 0 and 1
+    found, left = decoded(words, [3, 1])
+    if left or any(lane.rstrip("a") != said.rstrip("a") or len(lane) < len(said)
+                   for lane, said in zip(found, symbols, strict=True)):
+        failures.append(f"format_example.md: the words mean {found}, {left} are left")
+
+
 blocks = commands = 0
+check_example((source / "apps/manual/format_example.md").read_text())
 with tempfile.TemporaryDirectory() as name:
     prepare(pathlib.Path(name))
     for path in documents:
