@@ -6,7 +6,8 @@ namespace tansolve::app {
 namespace {
 
 /// Of what was merely too slow.
-std::string faster(std::string_view solver, std::string_view preconditioner) {
+std::string faster(const Method& method, const Traits& traits) {
+  const std::string &solver = method.solver, &preconditioner = method.preconditioner;
   const bool weak =
       preconditioner == "none" || preconditioner == "jacobi" || preconditioner == "block-jacobi";
   if (solver == "cg" || solver == "fcg" || solver == "block_cg")
@@ -14,13 +15,17 @@ std::string faster(std::string_view solver, std::string_view preconditioner) {
                 : "--precond afsai, or a looser --rtol";
   if (solver == "minres") return "--solver gmres --precond ilu0, which also serves indefinite ones";
   if (solver == "lsmr" || solver == "lsqr") return "a looser --rtol, or --damp S";
+  if (!traits.singular_diagonal.empty())
+    return "--restart 200, a larger Krylov space; ilu0 needs rows in an order that leaves no zero "
+           "on "
+           "the diagonal";
   return weak ? "--precond ilu0, which knows more of the matrix than its diagonal"
               : "--restart 100, a larger Krylov space, or --solver idr";
 }
 
 }  // namespace
 
-std::string advice(const Report& report, std::string_view solver, std::string_view preconditioner) {
+std::string advice(const Report& report, const Method& method, const Traits& traits) {
   if (report.solved()) return "";
   switch (report.status) {
     case Status::indefinite_operator:
@@ -28,12 +33,13 @@ std::string advice(const Report& report, std::string_view solver, std::string_vi
     case Status::indefinite_preconditioner:
       return "--precond jacobi or none, or --solver gmres, which takes any preconditioner";
     case Status::breakdown:
-      return solver == "gmres" ? "" : "--solver gmres, which does not break down in this way";
+      return method.solver == "gmres" ? ""
+                                      : "--solver gmres, which does not break down in this way";
     case Status::iteration_limit:
     case Status::time_limit:
     case Status::stagnated:
     case Status::diverged:
-      return faster(solver, preconditioner);
+      return faster(method, traits);
     default:
       return "";
   }

@@ -213,15 +213,15 @@ Solved<T> solve_columns(const SolverEntry<T, B>& solver, const SolveCommandOptio
 }
 
 template <class T>
-void say_reports(const Console& console, const Solved<T>& solved, const Method& method) {
+void say_reports(const Console& console, const Solved<T>& solved, const Method& method,
+                 const Traits& traits) {
   for (std::int64_t c = 0; c < solved.b.count; ++c) {
     std::ostringstream printed;
     printed << solved.report.columns[c];
     if (solved.b.count > 1) console.say("column {} of {}\n", c + 1, solved.b.count);
     console.say("{}  residual recomputed apart from the solver: {:.3e}\n", printed.str(),
                 solved.verified[c]);
-    if (const auto next = advice(solved.report.columns[c], method.solver, method.preconditioner);
-        !next.empty())
+    if (const auto next = advice(solved.report.columns[c], method, traits); !next.empty())
       console.say("  try {}\n", next);
   }
   if (solved.b.count > 1)
@@ -266,33 +266,33 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
                               preconditioning.M.get(), matrix, look.rhs);
   for (Report& report : solved.report.columns)
     add_findings(matrix.name, traits, solver.takes, report);
-  say_reports(console, solved, method);
+  say_reports(console, solved, method, traits);
   Json about = matrix_json(matrix.name, matrix);
   about["symmetric"] = look.symmetric ? Json(*look.symmetric) : Json();
-  console.document(
-      {{"matrix", about},
-       {"device", device},
-       {"threads", Context<Host>(options.input.threads).threads()},
-       {"precision", sizeof(T) == 8 ? "f64" : "f32"},
-       {"plan", plan_json(matrix)},
-       {"storage", storage_json(matrix)},
-       {"encode", encode_json(matrix)},
-       {"transpose", transposed ? transposed->json() : Json()},
-       {"solve", solved.json([&](std::int64_t c) {
-          Json json = solve_json(solved.report.columns[c], method, solved.verified[c]);
-          json["advice"] = advice(solved.report.columns[c], method.solver, method.preconditioner);
-          json["preconditioner_note"] = preconditioning.note;
-          json["preconditioner_seconds"] = preconditioning.seconds;
-          json["preconditioner_bytes"] = preconditioning.bytes;
-          return json;
-        })},
-       {"columns",
-        {{"count", solved.b.count},
-         {"products", solved.report.products},
-         {"product_calls", solved.report.block_products},
-         {"seconds", solved.report.seconds}}},
-       {"history",
-        solved.json([&](std::int64_t c) { return Json(solved.report.columns[c].history); })}});
+  console.document({{"matrix", about},
+                    {"device", device},
+                    {"threads", Context<Host>(options.input.threads).threads()},
+                    {"precision", sizeof(T) == 8 ? "f64" : "f32"},
+                    {"plan", plan_json(matrix)},
+                    {"storage", storage_json(matrix)},
+                    {"encode", encode_json(matrix)},
+                    {"transpose", transposed ? transposed->json() : Json()},
+                    {"solve", solved.json([&](std::int64_t c) {
+                       Json json = solve_json(solved.report.columns[c], method, solved.verified[c]);
+                       json["advice"] = advice(solved.report.columns[c], method, traits);
+                       json["preconditioner_note"] = preconditioning.note;
+                       json["preconditioner_seconds"] = preconditioning.seconds;
+                       json["preconditioner_bytes"] = preconditioning.bytes;
+                       return json;
+                     })},
+                    {"columns",
+                     {{"count", solved.b.count},
+                      {"products", solved.report.products},
+                      {"product_calls", solved.report.block_products},
+                      {"seconds", solved.report.seconds}}},
+                    {"history", solved.json([&](std::int64_t c) {
+                       return Json(solved.report.columns[c].history);
+                     })}});
   if (!output.path.empty()) write_columns(output.path, solved.x);  // last: it may fail
   return solved.report.solved() ? ExitCode::done : ExitCode::not_converged;
 }

@@ -26,6 +26,15 @@ TEST_CASE("a limit points to better preconditioners, which meet it") {
   CHECK(shell.tansolve(solve + "ilu0").json()["solve"]["status"] == "converged");
 }
 
+TEST_CASE("where the diagonal has zeros, no preconditioner that divides by it is named") {
+  const Shell shell;
+  shell.folder.write("m.mtx",
+                     "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 2 1\n2 3 2\n3 1 5\n");
+  const auto solve = shell.tansolve("solve m.mtx --max-iters 1 --json").json()["solve"];
+  CHECK(solve["status"] == "iteration_limit");
+  CHECK(contains(solve["advice"], "--restart 200, a larger Krylov space"));
+}
+
 TEST_CASE("storage beyond csr's is said to be more") {
   const Shell shell;
   shell.folder.write("m.mtx",
