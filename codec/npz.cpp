@@ -79,7 +79,7 @@ std::vector<double> reals(const NpyArray& array) {
   if (type == "<u2") return converted<double, std::uint16_t>(array, n);
   if (type == "|u1" || type == "|b1") return converted<double, std::uint8_t>(array, n);
   if (type.size() > 1 && type[1] == 'c')
-    refuse(array, "complex values are not supported yet", ErrorCode::not_supported);
+    refuse(array, detail::no_complex_matrices, ErrorCode::not_supported);
   refuse(array,
          fmt::format("values of type '{}'; they must be little-endian real numbers or integers, as "
                      "A.astype('<f8') makes them",

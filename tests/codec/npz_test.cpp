@@ -136,7 +136,8 @@ TEST_CASE("archives with the extension for 4 GiB and more are read") {
 
 TEST_CASE("what scipy writes and tansolve does not read is named") {
   CHECK(refusal(scipy_file("csr_complex.npz"), ErrorCode::not_supported) ==
-        "m.npz(data.npy): complex values are not supported yet");
+        "m.npz(data.npy): complex matrices are not supported yet; the real matrix [Re A, -Im A; Im "
+        "A, Re A] stands for one");
   CHECK(
       refusal(scipy_file("dia.npz"), ErrorCode::not_supported) ==
       "m.npz(format.npy): the format 'dia'; readable are csr, csc and coo, which A.tocsr() makes");
