@@ -2,6 +2,7 @@
 // The tansolve program: chooses the subcommand and turns every error into a message and a code.
 #include "commands.hpp"
 #include "console.hpp"
+#include "describe.hpp"
 #include "interrupt.hpp"
 #include "threads.hpp"
 
@@ -9,6 +10,9 @@
 
 #include <cstdio>
 #include <new>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <system_error>
 
 namespace tansolve::app {
@@ -34,12 +38,18 @@ ExitCode run(int argc, char** argv) {
   CLI::App program("Solves sparse linear systems and eigenproblems on entropy-compressed matrices.",
                    "tansolve");
   program.require_subcommand(1);
+  program.set_version_flag("--version", std::string("tansolve " TANSOLVE_VERSION));
   program.footer(
       "Exit codes: 0 converged or done, 1 ran but did not converge, 2 usage, 3 a file,\n"
       "4 device or memory, 5 internal error.");
   const Command commands[] = {add_solve(program),  add_eigs(program), add_encode(program),
                               add_decode(program), add_info(program), add_bench(program),
                               add_gen(program)};
+  if (argc == 3 && std::string_view(argv[1]) == "--describe")  // for the build, not for people
+    if (const std::optional<std::string> text = description(program, argv[2])) {
+      std::fputs(text->c_str(), stdout);
+      return ExitCode::done;
+    }
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& help) {

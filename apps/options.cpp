@@ -154,8 +154,8 @@ void add_precision_option(CLI::App& parser, InputOptions& options) {
 void add_input_options(CLI::App& parser, InputOptions& options) {
   parser
       .add_option("MATRIX", options.matrix,
-                  "Matrix Market, Harwell-Boeing or Rutherford-Boeing file (or .gz), .tans "
-                  "container, gen:SPEC, or - for standard input")
+                  "Matrix Market, Harwell-Boeing or Rutherford-Boeing file (or .gz), SciPy's .npz, "
+                  ".tans container, gen:SPEC, or - for standard input")
       ->required();
   add_precision_option(parser, options);
   add_choice<Duplicates>(parser, "--duplicates",

@@ -189,8 +189,9 @@ void say_plan_and_storage(const Console& console, const Prepared<T>& matrix) {
               streams ? "row lengths" : "rows", bytes_text(storage.row_lengths),
               bytes_text(storage.offsets));
   if (nnz > 0)
-    console.say("          {:.3f} bytes a nonzero, {:.2f} times less than csr ({})\n", total / nnz,
-                standard.csr / total, bytes_text(standard.csr));
+    console.say("          {:.3f} bytes a nonzero, {:.2f} times {} than csr ({})\n", total / nnz,
+                std::max(standard.csr / total, total / standard.csr),
+                total <= standard.csr ? "less" : "more", bytes_text(standard.csr));
   if (matrix.encode_seconds > 0)
     console.say("encode    {:.3g} s, {:.1f} Mnnz/s\n", matrix.encode_seconds,
                 nnz / matrix.encode_seconds * 1e-6);

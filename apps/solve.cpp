@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tansolve solve: A x = b.
+#include "advice.hpp"
 #include "commands.hpp"
 #include "finite.hpp"
 #include "interrupt.hpp"
@@ -189,13 +190,16 @@ Solved<T> solve_columns(const Chosen<T, B>& chosen, const SolveCommandOptions& o
 }
 
 template <class T>
-void say_reports(const Console& console, const Solved<T>& solved) {
+void say_reports(const Console& console, const Solved<T>& solved, const Method& method,
+                 const Traits& traits) {
   for (std::int64_t c = 0; c < solved.b.count; ++c) {
     std::ostringstream printed;
     printed << solved.report.columns[c];
     if (solved.b.count > 1) console.say("column {} of {}\n", c + 1, solved.b.count);
     console.say("{}  residual recomputed apart from the solver: {:.3e}\n", printed.str(),
                 solved.verified[c]);
+    if (const auto next = advice(solved.report.columns[c], method, traits); !next.empty())
+      console.say("  try {}\n", next);
   }
   if (solved.b.count > 1)
     console.say("all columns: {} products in {} calls, {:.3g} s\n", solved.report.products,
@@ -257,7 +261,7 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
       solve_columns(chosen, options, transposed ? transposed->both() : *A, matrix, look.rhs);
   for (Report& report : solved.report.columns)
     add_findings(matrix.name, traits, solver.takes, report);
-  say_reports(console, solved);
+  say_reports(console, solved, method, traits);
   Json about = matrix_json(matrix.name, matrix);
   about["symmetric"] = look.symmetric ? Json(*look.symmetric) : Json();
   console.document({{"matrix", about},
@@ -270,6 +274,7 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
                     {"transpose", transposed ? transposed->json() : Json()},
                     {"solve", solved.json([&](std::int64_t c) {
                        Json json = solve_json(solved.report.columns[c], method, solved.verified[c]);
+                       json["advice"] = advice(solved.report.columns[c], method, traits);
                        json["preconditioner_note"] = facts.note;
                        json["preconditioner_seconds"] = facts.seconds;
                        json["preconditioner_bytes"] = facts.bytes;

@@ -9,6 +9,7 @@
 #include <tansolve/codec/harwell_boeing.hpp>
 #include <tansolve/codec/input_file.hpp>
 #include <tansolve/codec/matrix_market.hpp>
+#include <tansolve/codec/npz.hpp>
 
 #include <cmath>
 #include <cstdint>
@@ -70,6 +71,8 @@ AnySource from_file(const InputOptions& options, StatusLine& line) {
       HarwellBoeing found = read_harwell_boeing(file, options.duplicates);
       return Source<double>{options.matrix, std::move(found.matrix), std::move(found.rhs)};
     }
+    case FileKind::npz:
+      return Source<double>{options.matrix, read_npz(file, options.duplicates)};
     case FileKind::matrix_market:
       break;
   }

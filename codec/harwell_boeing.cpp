@@ -113,7 +113,7 @@ void Reader::read_type() {
         fmt::format("expected a type of three letters and the numbers of rows, columns and "
                     "entries; found {}",
                     excerpt(lines_.line())));
-  if (type[0] == 'c') fail("complex matrices are not supported yet", ErrorCode::not_supported);
+  if (type[0] == 'c') fail(detail::no_complex_matrices, ErrorCode::not_supported);
   if (type[2] == 'e')
     fail("unassembled (elemental) matrices are not supported", ErrorCode::not_supported);
   const auto is_one_of = [](char c, std::string_view letters) {

@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <utility>
 #include <vector>
 
 namespace tansolve {
@@ -71,6 +72,11 @@ InputFile::InputFile(const std::filesystem::path& path, const Progress& progress
     read_gzip(file.value, head, expected, progress);
   else
     read_plain(file.value, head, expected, progress);
+}
+
+InputFile::InputFile(std::string name, std::string_view text) : name_(std::move(name)) {
+  grow(text.size() + 1);
+  size_ = text.copy(data_.get(), text.size());
 }
 
 void InputFile::release() {

@@ -21,6 +21,8 @@ class InputFile {
  public:
   /// `progress` is called where the size is known beforehand, so not for a pipe.
   explicit InputFile(const std::filesystem::path& path, const Progress& progress = {});
+  /// A copy of bytes in memory, which errors call `name`.
+  InputFile(std::string name, std::string_view text);
 
   const std::string& name() const { return name_; }
   std::string_view text() const { return {data_.get(), size_}; }

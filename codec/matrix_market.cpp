@@ -37,8 +37,7 @@ void parse_banner(const std::string& name, std::string_view line, MatrixMarketHe
            ErrorCode::not_supported);
   if (format != "coordinate" && format != "array")
     refuse(fmt::format("the format must be coordinate or array, found {}", excerpt(format)));
-  if (field == "complex")
-    refuse("complex matrices are not supported yet", ErrorCode::not_supported);
+  if (field == "complex") refuse(detail::no_complex_matrices, ErrorCode::not_supported);
   if (field != "real" && field != "double" && field != "integer" && field != "pattern")
     refuse(fmt::format("the field must be real, integer, pattern or complex, found {}",
                        excerpt(field)));

@@ -23,18 +23,12 @@ static_assert(std::endian::native == std::endian::little, "values are copied as 
 constexpr std::string_view magic = "\x93NUMPY";
 constexpr std::int64_t most_values = std::numeric_limits<std::int32_t>::max();
 
-struct Header {
-  std::string_view type;
-  bool fortran_order = false;
-  std::vector<std::int64_t> shape;
-};
-
 /// Reads {'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }, the keys in any order.
 class HeaderParser {
  public:
-  HeaderParser(const InputFile& file, std::string_view text) : file_(&file), rest_(text) {}
+  HeaderParser(const std::string& name, std::string_view text) : name_(name), rest_(text) {}
 
-  Header parse() {
+  detail::NpyArray parse() {
     std::optional<std::string_view> type;
     std::optional<bool> fortran_order;
     std::optional<std::vector<std::int64_t>> shape;
@@ -53,13 +47,13 @@ class HeaderParser {
       if (!take(',') && peek() != '}') fail("a comma or '}' is missing");
     }
     if (!type || !fortran_order || !shape) fail("'descr', 'fortran_order' or 'shape' is missing");
-    return {*type, *fortran_order, std::move(*shape)};
+    return {name_, *type, *fortran_order, std::move(*shape), {}};
   }
 
  private:
   [[noreturn]] void fail(const std::string& what) const {
     throw Error(ErrorCode::bad_input,
-                fmt::format("{}: the header of the .npy file: {}", file_->name(), what));
+                fmt::format("{}: the header of the .npy file: {}", name_, what));
   }
   char peek() {
     while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\n'))
@@ -109,17 +103,16 @@ class HeaderParser {
     return result;
   }
 
-  const InputFile* file_;
+  const std::string& name_;
   std::string_view rest_;
 };
 
 /// The header's text, and where the values begin.
-std::pair<std::string_view, std::size_t> split(const InputFile& file) {
-  const std::string_view text = file.text();
+std::pair<std::string_view, std::size_t> split(const std::string& name, std::string_view text) {
   const auto fail = [&](const std::string& what) {
-    throw Error(ErrorCode::bad_input, fmt::format("{}: {}", file.name(), what));
+    throw Error(ErrorCode::bad_input, fmt::format("{}: {}", name, what));
   };
-  if (!is_npy(file)) fail("not a .npy file: it must begin with \\x93NUMPY");
+  if (!text.starts_with(magic)) fail("not a .npy file: it must begin with \\x93NUMPY");
   const std::size_t version = text.size() > magic.size() ? text[magic.size()] : 0;
   if (version < 1 || version > 3)
     fail(fmt::format("version {} of .npy is unknown; there are 1 to 3", version));
@@ -132,13 +125,14 @@ std::pair<std::string_view, std::size_t> split(const InputFile& file) {
 }
 
 template <class T>
-void copy_values(const char* data, const Header& header, Dense& dense) {
+void copy_values(const detail::NpyArray& header, Dense& dense) {
   const bool by_columns = header.fortran_order || header.shape.size() == 1;
   for (std::int64_t j = 0; j < dense.cols; ++j)
     for (std::int64_t i = 0; i < dense.rows; ++i) {
       const std::int64_t at = by_columns ? i + j * dense.rows : i * dense.cols + j;
       T value;
-      std::memcpy(&value, data + at * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
+      std::memcpy(&value, header.values.data() + at * static_cast<std::int64_t>(sizeof(T)),
+                  sizeof(T));
       dense.values[i + j * dense.rows] = value;
     }
 }
@@ -149,12 +143,20 @@ bool is_npy(const InputFile& file) {
   return file.text().starts_with(magic);
 }
 
+detail::NpyArray detail::parse_npy(const std::string& name, std::string_view text) {
+  const auto [header, begin] = split(name, text);
+  NpyArray array = HeaderParser(name, header).parse();
+  array.values = text.substr(begin);
+  return array;
+}
+
 Dense read_npy(const InputFile& file) {
-  const auto [text, begin] = split(file);
-  const Header header = HeaderParser(file, text).parse();
+  const detail::NpyArray header = detail::parse_npy(file.name(), file.text());
   const auto refuse = [&](const std::string& what) {
     throw Error(ErrorCode::not_supported, fmt::format("{}: {}", file.name(), what));
   };
+  if (header.type.size() > 1 && header.type[1] == 'c')
+    refuse("complex values are not supported yet; save the real part");
   if (header.type != "<f8" && header.type != "<f4")
     refuse(
         fmt::format("values of type '{}'; they must be '<f8' or '<f4', little-endian float64 or "
@@ -170,15 +172,14 @@ Dense read_npy(const InputFile& file) {
                        dense.cols, most_values));
 
   const std::int64_t width = header.type == "<f8" ? 8 : 4;
-  const auto found = static_cast<std::int64_t>(file.text().size() - begin);
+  const auto found = std::ssize(header.values);
   if (found != dense.rows * dense.cols * width)
     throw Error(
         ErrorCode::bad_input,
         fmt::format("{}: {} bytes of values, but {} x {} of '{}' are {}", file.name(), found,
                     dense.rows, dense.cols, header.type, dense.rows * dense.cols * width));
   dense.values.resize(dense.rows * dense.cols);
-  const char* data = file.text().data() + begin;
-  width == 8 ? copy_values<double>(data, header, dense) : copy_values<float>(data, header, dense);
+  width == 8 ? copy_values<double>(header, dense) : copy_values<float>(header, dense);
   return dense;
 }
 

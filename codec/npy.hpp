@@ -5,7 +5,11 @@
 #include <tansolve/codec/dense.hpp>
 #include <tansolve/codec/input_file.hpp>
 
+#include <cstdint>
 #include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace tansolve {
 
@@ -22,5 +26,21 @@ Dense read_npy(const InputFile& file);
 /// complete or not at all; throws Error: io, invalid_argument when the number of values is not
 /// rows * cols.
 void write_npy(const std::filesystem::path& path, const Dense& matrix);
+
+namespace detail {
+
+/// An array of any type and number of dimensions, its values still in the text.
+struct NpyArray {
+  std::string name;  ///< of the file, for errors
+  std::string_view type;
+  bool fortran_order = false;
+  std::vector<std::int64_t> shape;
+  std::string_view values;
+};
+
+/// The header and what follows it. Throws Error bad_input that begins with `name`.
+NpyArray parse_npy(const std::string& name, std::string_view text);
+
+}  // namespace detail
 
 }  // namespace tansolve

@@ -18,6 +18,11 @@ namespace tansolve::detail {
 [[noreturn]] void fail_at_line(const std::string& name, std::int64_t line,
                                const std::string& message, ErrorCode code = ErrorCode::bad_input);
 
+/// What the readers of matrices say of complex values.
+inline constexpr const char* no_complex_matrices =
+    "complex matrices are not supported yet; the real matrix [Re A, -Im A; Im A, Re A] stands for "
+    "one";
+
 [[noreturn]] void fail_out_of_memory(const std::string& name);
 /// Runs `read`; a lack of memory becomes Error out_of_memory that names the file.
 template <class Read>

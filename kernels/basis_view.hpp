@@ -17,6 +17,8 @@ struct BasisView {
   S* data;
   std::int64_t n, stride, k;
 };
+template <class S>  // clang before 17 deduces no aggregates
+BasisView(S*, std::int64_t, std::int64_t, std::int64_t)->BasisView<S>;
 
 }  // namespace tansolve::detail
 

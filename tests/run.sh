@@ -10,9 +10,8 @@ install_packages libspectra-dev
 for preset in ci sanitize; do
   echo "== $preset"
   cmake --preset "$preset" >/dev/null
-  cmake --build --preset "$preset"
-  if [ "$preset" = ci ]; then
-    cmake --build --preset ci --target all_verify_interface_header_sets
-  fi
+  targets=(all)
+  if [ "$preset" = ci ]; then targets+=(all_verify_interface_header_sets); fi
+  cmake --build --preset "$preset" --target "${targets[@]}"
   ctest --test-dir "build/$preset" --output-on-failure --parallel 2
 done

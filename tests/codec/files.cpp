@@ -58,12 +58,13 @@ TEST_CASE("a file of no known kind is refused with the kinds that are readable")
   const TemporaryFolder folder;
   const std::string readable =
       "readable are Matrix Market, Harwell-Boeing and Rutherford-Boeing files (each also "
-      "gzip-compressed), and tansolve containers";
+      "gzip-compressed), SciPy's .npz and tansolve containers";
   const struct {
     std::string text, message;
   } cases[] = {
       {"", "the file is empty; " + readable},
       {"1 1 1\n", "not a matrix file; " + readable},
+      {"\x93NUMPY\x01", "a dense NumPy array where a matrix is expected; " + readable},
       {"hello\n1 2 3 4\nworld\n", "not a matrix file; " + readable},
       {"\x89TANS\n\x1a\n and more",
        "a tansolve container that is cut short, or whose line ends were translated; copy it as "

@@ -198,7 +198,9 @@ const struct {
     {file("rxa 3 3 2", formats, ""),
      "3: expected a type of R, I, P or C, then S, U, R, Z or H, "
      "then A or E; found \"rxa\""},
-    {file("cua 3 3 2", formats, ""), "3: complex matrices are not supported yet",
+    {file("cua 3 3 2", formats, ""),
+     "3: complex matrices are not supported yet; the real matrix [Re A, -Im A; Im A, Re A] stands "
+     "for one",
      ErrorCode::not_supported},
     {file("rse 3 3 2 9", formats, ""), "3: unassembled (elemental) matrices are not supported",
      ErrorCode::not_supported},

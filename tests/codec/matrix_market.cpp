@@ -192,7 +192,9 @@ const struct {
      "1: the field must be real, integer, pattern or complex, found \"quad\""},
     {header("coordinate real lower"),
      "1: the symmetry must be general, symmetric, skew-symmetric or hermitian, found \"lower\""},
-    {header("array complex hermitian"), "1: complex matrices are not supported yet",
+    {header("array complex hermitian"),
+     "1: complex matrices are not supported yet; the real matrix [Re A, -Im A; Im A, Re A] stands "
+     "for one",
      ErrorCode::not_supported},
     {header("array pattern general"),
      "1: an array has values; a pattern must have the format coordinate"},

@@ -35,11 +35,6 @@ Eigen::MatrixXd dense(const LinearOperator<T, B>& M) {
   return columns;
 }
 
-template <class T>
-Eigen::MatrixXd dense(const Csr<T>& A) {
-  return Eigen::MatrixXd(to_eigen(A));
-}
-
 inline double distance(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
   return (a - b).norm() / b.norm();
 }

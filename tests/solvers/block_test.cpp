@@ -19,7 +19,7 @@ TEST_CASE_TEMPLATE("several right-hand sides have the answers and iterations of 
   const std::int64_t n = matrix.rows();
   const CsrOperator<T, B> a(context, matrix);
   const Jacobi<T, B> jacobi(context, a);
-  const Eigen::MatrixXd inverse = Eigen::MatrixXd(to_eigen(matrix)).inverse();
+  const Eigen::MatrixXd inverse = test::inverse(dense(matrix));
   for (const auto method : all_methods)
     for (const std::int64_t columns : {1, 5, 17})
       for (const bool preconditioned : {false, true}) {

@@ -44,7 +44,7 @@ TEST_CASE_TEMPLATE("gmres agrees with a dense factorisation, whatever the basis 
     const CsrOperator<T, B> a(context, matrix);
     const Jacobi<T, B> jacobi(context, a);
     const auto b = random_vector<T>(matrix.rows(), 1);
-    const Eigen::MatrixXd inverse = Eigen::MatrixXd(to_eigen(matrix)).inverse();
+    const Eigen::MatrixXd inverse = test::inverse(dense(matrix));
     for (const BasisStorage storage : all_storages)
       for (const bool preconditioned : {false, true})
         for (const bool flexible : {false, true}) {

@@ -82,10 +82,6 @@ std::vector<T> centred(std::vector<T> x) {
   return x;
 }
 
-inline Eigen::MatrixXd dense(const Csr<double>& a) {
-  return Eigen::MatrixXd(to_eigen(a));
-}
-
 /// ||x - y|| <= bound
 template <class T>
 bool within(const std::vector<T>& x, const Eigen::VectorXd& y, double bound) {

@@ -66,16 +66,16 @@ Eigen::VectorXd dense_least_squares(const Csr<T>& a, const std::vector<T>& b, do
   for (std::int64_t j = 0; j < a.cols(); ++j) system(a.rows() + j, j) = damping;
   Eigen::VectorXd rhs = Eigen::VectorXd::Zero(a.rows() + a.cols());
   rhs.head(a.rows()) = to_eigen(b);
-  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> decomposition;
-  decomposition.setThreshold(std::is_same_v<T, float> ? 1e-5 : 1e-10);
-  return decomposition.compute(system).solve(rhs);
+  return least_norm_solution(system, rhs, std::is_same_v<T, float> ? 1e-5 : 1e-10);
 }
 
 /// ||A'(b - A x)||, computed by Eigen in double.
 template <class T>
 double eigen_normal_residual(const Csr<T>& a, const std::vector<T>& b, const std::vector<T>& x) {
   const auto A = to_eigen(a);
-  return (A.transpose() * (to_eigen(b) - A * to_eigen(x))).norm();
+  return (Eigen::SparseMatrix<double>(A.transpose()) *
+          Eigen::VectorXd(to_eigen(b) - A * to_eigen(x)))
+      .norm();
 }
 
 }  // namespace tansolve::test

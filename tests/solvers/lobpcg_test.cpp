@@ -65,20 +65,20 @@ TEST_CASE_TEMPLATE("lobpcg solves A v = lambda B v", S, Setting<double, Host>,
       const CsrOperator<double, B> A(context, a), mass(context, b);
       const auto found = find_lobpcg(A, {.nev = 4, .which = which}, {.mass = &mass});
       const Eigen::MatrixXd dense_a(to_eigen(a)), dense_b(to_eigen(b));
-      const Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd> dense(dense_a, dense_b);
+      const Eigen::VectorXd spectrum = eigenvalues(dense_a, dense_b);
       REQUIRE(found.report.status == Status::converged);
       CHECK(found.report.mass_name == mass.name());
       for (int i = 0; i < 4; ++i) {
-        const double expected =
-            dense.eigenvalues()[which == Which::smallest ? i : a.rows() - 1 - i];
+        const double expected = spectrum[which == Which::smallest ? i : a.rows() - 1 - i];
         const auto& [value, residual, converged] = found.report.pairs[i];
         CHECK(value == doctest::Approx(expected).epsilon(1e-7));
         const Eigen::VectorXd v = found.vectors.col(i);
-        CHECK(std::abs((dense_a * v - value * dense_b * v).norm() / v.norm() - residual) <=
+        CHECK(std::abs((dense_a * v - value * (dense_b * v)).norm() / v.norm() - residual) <=
               1e-13 * found.report.norm);
         CHECK(residual <= found.report.threshold);
       }
-      const Eigen::MatrixXd overlap = found.vectors.transpose() * dense_b * found.vectors;
+      const Eigen::MatrixXd overlap =
+          Eigen::MatrixXd(found.vectors.transpose()) * dense_b * found.vectors;
       CHECK((overlap - Eigen::MatrixXd::Identity(4, 4)).cwiseAbs().maxCoeff() <= 1e-12);
     }
 }
@@ -99,12 +99,12 @@ TEST_CASE_TEMPLATE("a diagonal mass turns into a scaling, for lanczos", S, Setti
   });
   CHECK(found.report.converged());
   const Eigen::MatrixXd dense_a(to_eigen(a)), dense_d(to_eigen(d).asDiagonal());
-  const Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd> dense(dense_a, dense_d);
+  const Eigen::VectorXd spectrum = eigenvalues(dense_a, dense_d);
   for (int i = 0; i < 5; ++i) {
     const auto& [value, residual, converged] = found.report.pairs[i];
     const Eigen::VectorXd v = found.vectors.col(i);
-    CHECK(std::abs(value - dense.eigenvalues()[i]) <= found.report.threshold);
-    const Eigen::VectorXd r = dense_a * v - value * dense_d * v;
+    CHECK(std::abs(value - spectrum[i]) <= found.report.threshold);
+    const Eigen::VectorXd r = dense_a * v - value * (dense_d * v);
     CHECK(std::abs((to_eigen(d).cwiseSqrt().cwiseInverse().asDiagonal() * r).norm() - residual) <=
           1e-13);
     CHECK(v.dot(dense_d * v) == doctest::Approx(1));

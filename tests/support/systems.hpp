@@ -8,10 +8,16 @@
 #include <Eigen/Sparse>
 
 #include <cmath>
+#include <concepts>
+#include <cstdint>
 #include <random>
 #include <vector>
 
 namespace tansolve::test {
+
+template <class M>
+concept Plain = std::same_as<M, Eigen::MatrixXd> || std::same_as<M, Eigen::VectorXd> ||
+    std::same_as<M, Eigen::SparseMatrix<double>>;
 
 /// The 5-point Laplacian on nx x ny points, each row and column i scaled by weight(i): symmetric
 /// positive definite.
@@ -58,49 +64,51 @@ Csr<T> diagonal_matrix(const std::vector<T>& d) {
 }
 
 /// Dense and symmetric with the eigenvalues condition^(-k / (n - 1)), k = 0 ... n - 1.
-inline Csr<double> with_condition(std::int64_t n, double condition, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::normal_distribution<double> normal;
-  Eigen::MatrixXd g(n, n);
-  for (std::int64_t k = 0; k < n * n; ++k) g.data()[k] = normal(random);
-  const Eigen::MatrixXd q = Eigen::HouseholderQR<Eigen::MatrixXd>(g).householderQ();
-  Eigen::VectorXd d(n);
-  for (std::int64_t k = 0; k < n; ++k)
-    d[k] = std::pow(condition, -static_cast<double>(k) / static_cast<double>(n - 1));
-  const Eigen::MatrixXd a = q * d.asDiagonal() * q.transpose();
-  std::vector<Triplet<double>> triplets;
-  for (std::int64_t i = 0; i < n; ++i)
-    for (std::int64_t j = 0; j < n; ++j) triplets.push_back({i, j, (a(i, j) + a(j, i)) / 2});
-  return Csr<double>::from_triplets(n, n, triplets);
-}
+Csr<double> with_condition(std::int64_t n, double condition, std::uint64_t seed);
+
+/// What follows is instantiated in systems.cpp for float and double, since most of the time to
+/// compile a test went into Eigen's templates.
+template <class T>
+Eigen::SparseMatrix<double> to_eigen(const Csr<T>& a);
 
 template <class T>
-Eigen::SparseMatrix<double> to_eigen(const Csr<T>& a) {
-  std::vector<Eigen::Triplet<double>> triplets;
-  for (std::int64_t i = 0; i < a.rows(); ++i)
-    for (std::int64_t k = a.offsets()[i]; k < a.offsets()[i + 1]; ++k)
-      triplets.emplace_back(static_cast<int>(i), a.columns()[k], a.values()[k]);
-  Eigen::SparseMatrix<double> sparse(a.rows(), a.cols());
-  sparse.setFromTriplets(triplets.begin(), triplets.end());
-  return sparse;
-}
+Eigen::VectorXd to_eigen(const std::vector<T>& x);
 
 template <class T>
-Eigen::VectorXd to_eigen(const std::vector<T>& x) {
-  Eigen::VectorXd vector(x.size());
-  for (std::size_t i = 0; i < x.size(); ++i) vector[i] = x[i];
-  return vector;
-}
+Eigen::MatrixXd dense(const Csr<T>& a);
 
 /// ||b - A x||, computed by Eigen in double.
 template <class T>
-double eigen_residual(const Csr<T>& a, const std::vector<T>& b, const std::vector<T>& x) {
-  return (to_eigen(b) - to_eigen(a) * to_eigen(x)).norm();
-}
+double eigen_residual(const Csr<T>& a, const std::vector<T>& b, const std::vector<T>& x);
 
 template <class T>
-Eigen::VectorXd dense_solution(const Csr<T>& a, const std::vector<T>& b) {
-  return Eigen::MatrixXd(to_eigen(a)).ldlt().solve(to_eigen(b));
+Eigen::VectorXd dense_solution(const Csr<T>& a, const std::vector<T>& b);
+
+Eigen::MatrixXd product(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b);
+Eigen::VectorXd product(const Eigen::MatrixXd& a, const Eigen::VectorXd& x);
+Eigen::VectorXd product(const Eigen::SparseMatrix<double>& a, const Eigen::VectorXd& x);
+
+/// Tests in this namespace find these products of plain matrices before Eigen's templates.
+template <class A, class B>
+requires requires(const A& a, const B& b) {
+  product(a, b);
+} && Plain<A> && Plain<B>
+auto operator*(const A& a, const B& b) {
+  return product(a, b);
 }
+
+Eigen::MatrixXd inverse(const Eigen::MatrixXd& a);
+
+/// The solution of least norm of min ||b - A x||, singular values below `threshold` times the
+/// largest taken for 0.
+Eigen::VectorXd least_norm_solution(const Eigen::MatrixXd& a, const Eigen::VectorXd& b,
+                                    double threshold = 1e-10);
+
+/// The eigenvalues of the symmetric A, ascending; with B, of A v = lambda B v.
+Eigen::VectorXd eigenvalues(const Eigen::MatrixXd& a);
+Eigen::VectorXd eigenvalues(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b);
+
+/// The columns belong to the eigenvalues of the symmetric A, ascending.
+Eigen::MatrixXd eigenvectors(const Eigen::MatrixXd& a);
 
 }  // namespace tansolve::test

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One sentence for each way to fail.
+#include "advice.hpp"
+
+namespace tansolve::app {
+namespace {
+
+/// Of what was merely too slow.
+std::string faster(const Method& method, const Traits& traits) {
+  const std::string &solver = method.solver, &preconditioner = method.preconditioner;
+  const bool weak =
+      preconditioner == "none" || preconditioner == "jacobi" || preconditioner == "block-jacobi";
+  if (solver == "cg" || solver == "fcg" || solver == "block_cg")
+    return weak ? "--precond ic0 or fsai, which know more of the matrix than its diagonal"
+                : "--precond afsai, or a looser --rtol";
+  if (solver == "minres") return "--solver gmres --precond ilu0, which also serves indefinite ones";
+  if (solver == "lsmr" || solver == "lsqr") return "a looser --rtol, or --damp S";
+  if (!traits.singular_diagonal.empty())
+    return "--restart 200, a larger Krylov space; ilu0 needs rows in an order that leaves no zero "
+           "on "
+           "the diagonal";
+  return weak ? "--precond ilu0, which knows more of the matrix than its diagonal"
+              : "--restart 100, a larger Krylov space, or --solver idr";
+}
+
+}  // namespace
+
+std::string advice(const Report& report, const Method& method, const Traits& traits) {
+  if (report.solved()) return "";
+  switch (report.status) {
+    case Status::indefinite_operator:
+      return "--solver minres, for symmetric matrices that are not definite";
+    case Status::indefinite_preconditioner:
+      return "--precond jacobi or none, or --solver gmres, which takes any preconditioner";
+    case Status::breakdown:
+      return method.solver == "gmres" ? ""
+                                      : "--solver gmres, which does not break down in this way";
+    case Status::iteration_limit:
+    case Status::time_limit:
+    case Status::stagnated:
+    case Status::diverged:
+      return faster(method, traits);
+    default:
+      return "";
+  }
+}
+
+}  // namespace tansolve::app

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The man page and the completions of shells, from the definition of the command line.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace CLI {
+class App;
+}
+
+namespace tansolve::app {
+
+/// What `--describe man`, `bash` or `fish` prints, for the build to install; none for other kinds.
+std::optional<std::string> description(const CLI::App& program, std::string_view kind);
+
+}  // namespace tansolve::app

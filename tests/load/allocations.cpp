@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every way in which the library asks for memory, replaced.
+#include "load/allocations.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+std::atomic<std::int64_t> live = 0, until_failure = -1;
+std::atomic<bool> failed = false;
+
+/// Whether this is the one.
+bool fails() {
+  if (until_failure.load() < 0 || until_failure.fetch_sub(1) != 0) return false;
+  failed = true;
+  return true;
+}
+
+void* aligned(std::size_t alignment, std::size_t bytes) {
+  void* memory = nullptr;
+  return !fails() && posix_memalign(&memory, alignment, bytes) == 0 ? memory : nullptr;
+}
+
+void* counted(void* memory) {
+  if (memory != nullptr) ++live;
+  return memory;
+}
+
+void* required(void* memory) {
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+void give_back(void* memory) {
+  if (memory == nullptr) return;
+  --live;
+  std::free(memory);
+}
+
+}  // namespace
+
+namespace tansolve::test {
+
+std::int64_t live_blocks() {
+  return live;
+}
+void fail_after(std::int64_t count) {
+  failed = false;
+  until_failure = count;
+}
+bool has_failed() {
+  return failed;
+}
+
+}  // namespace tansolve::test
+
+extern "C" void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
+  return aligned(alignment, bytes);
+}
+
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return counted(fails() ? nullptr : std::malloc(bytes == 0 ? 1 : bytes));
+}
+void* operator new(std::size_t bytes) {
+  return required(operator new(bytes, std::nothrow));
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return required(counted(aligned(static_cast<std::size_t>(alignment), bytes)));
+}
+void* operator new[](std::size_t bytes) {
+  return operator new(bytes);
+}
+void* operator new[](std::size_t bytes, const std::nothrow_t& tag) noexcept {
+  return operator new(bytes, tag);
+}
+void operator delete(void* memory) noexcept {
+  give_back(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  give_back(memory);
+}
+void operator delete(void* memory, const std::nothrow_t&) noexcept {
+  give_back(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  give_back(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  give_back(memory);
+}
+void operator delete[](void* memory) noexcept {
+  give_back(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept {
+  give_back(memory);
+}

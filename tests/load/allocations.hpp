@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Allocations of this program: how many live, and one that fails on demand.
+#pragma once
+
+#include <cstdint>
+
+namespace tansolve::test {
+
+/// Blocks of operator new that were not given back.
+std::int64_t live_blocks();
+
+/// The allocation, of operator new or by aligned_alloc as contexts make them, after `count` further
+/// ones fails, whichever thread asks; negative: none does.
+void fail_after(std::int64_t count);
+
+/// Whether it came to that.
+bool has_failed();
+
+}  // namespace tansolve::test
