@@ -232,8 +232,9 @@ Csr<double> AmgSetup::prolongation(const Csr<double>& A, const AmgLevelMatrices&
 AmgMatrices AmgSetup::matrices(const Csr<double>& A) {
   require_square("amg", "the matrix", A);
   require_finite("amg", A);
-  require_diagonal<double>("amg", diagonal_of(A), not_positive, is_positive<double>);
-  require_symmetric(A, diagonal_of(A), options_.threads);
+  std::vector<double> diagonal = diagonal_of(A);
+  require_diagonal<double>("amg", diagonal, not_positive, is_positive<double>);
+  require_symmetric(A, diagonal, options_.threads);
   if (!decided_)
     start(A);
   else if (pattern_of(A) != pattern_)
@@ -244,7 +245,7 @@ AmgMatrices AmgSetup::matrices(const Csr<double>& A) {
 
   AmgMatrices result;
   result.levels.resize(1);
-  result.levels[0].inverse_diagonal = inverses(diagonal_of(A));
+  result.levels[0].inverse_diagonal = inverses(std::move(diagonal));
   for (std::size_t l = 0; true; ++l) {
     const Csr<double>& fine = l == 0 ? A : result.levels[l].A;
     AmgLevelMatrices& level = result.levels[l];
