@@ -5,11 +5,11 @@
     apps/amg_compare.py PROGRAM [SPEC]...
 
 writes each matrix with `PROGRAM gen`, solves it for b = 1 to 1e-8 by `PROGRAM solve --precond amg`
-and by conjugate gradients with pyamg.smoothed_aggregation_solver, whose strength, near-null vectors
-(constants), largest coarse level, degree of the smoother and cycle are the same, and prints a
-Markdown table. PyAMG's Chebyshev smoother is told to act on the upper three quarters of the spectrum
-and is not scaled by the diagonal, so that matrices of varying diagonal are no comparison. Exits with
-1 if some ratio exceeds 1.3, and with 77, having said so, where PyAMG is not installed.
+and by conjugate gradients with pyamg.smoothed_aggregation_solver, whose strength, near-null
+vectors (constants), largest coarse level, degree of the smoother and cycle are the same, and prints
+a Markdown table. PyAMG's Chebyshev smoother is told to act on the upper three quarters of the
+spectrum, and is not scaled by the diagonal: matrices of varying diagonal are no comparison. Exits
+with 1 if some ratio exceeds 1.3, and with 77, having said so, where PyAMG is not installed.
 """
 import json
 import pathlib

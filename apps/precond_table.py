@@ -18,8 +18,8 @@ from solve_tables import SHORT, document, heading, lies_about_convergence
 
 MATRICES = ["gen:poisson7:64", "gen:varcoef7:64:10000", "gen:fem3:24",
             "s3rmt3m3", "bcsstk13", "cvxbqp1"]
-PRECONDITIONERS = ["none", "jacobi", "block-jacobi", "chebyshev", "neumann", "fsai", "afsai", "ic0",
-                   "ilu0"]
+PRECONDITIONERS = ["none", "jacobi", "block-jacobi", "chebyshev", "neumann", "fsai", "afsai", "amg",
+                   "ic0", "ilu0"]
 
 
 def arguments():

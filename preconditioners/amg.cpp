@@ -61,12 +61,12 @@ std::unique_ptr<const Factor<T, B>> make_factor(Context<B>& context, Csr<double>
 
 }  // namespace
 
-// With lambda the upper bound of the eigenvalues of D^-1 A: z_1 = 4/3 lambda^-1 D^-1 r and
+// With lambda the upper bound of the eigenvalues of D^-1 A and the corrections
+// c_k = lambda^-1 D^-1 (r - A z_k), from any z_0 = z_(-1):
 //
-//     z_(k+1) = z_k + (2k - 1)/(2k + 3) (z_k - z_(k-1)) + (8k + 4)/(2k + 3) lambda^-1 D^-1 (r - A
-//     z_k)
+//     z_(k+1) = z_k + (2k - 1)/(2k + 3) (z_k - z_(k-1)) + (8k + 4)/(2k + 3) c_k.
 //
-// from any z_0 = z_(-1); the damped iteration of Jacobi is its first step again and again.
+// The damped iteration of Jacobi is its first step, 4/3 c_0, again and again.
 template <class T, class B>
 Amg<T, B>::Amg(const LinearOperator<T, B>& A, const Csr<T>& matrix, AmgOptions options)
     : LinearOperator<T, B>(A.context(), A.rows(), A.cols()), A_(&A), setup_(std::move(options)) {

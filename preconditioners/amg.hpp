@@ -100,7 +100,8 @@ class Amg final : public LinearOperator<T, B> {
 
 /// About what a set-up needs for an A of so many rows and nonzeros: of host memory at its peak,
 /// beside A, and of the backend's memory afterwards if nothing is compressed. Assumes coarse
-/// levels of 0.6 of the nonzeros of A, and prolongations of 4 entries a row and near-null vector.
+/// levels of 0.6 of the nonzeros of A, and prolongations of 4 entries a row and near-null vector,
+/// of which there is one where the options tell of no more.
 struct AmgBytes {
   std::int64_t setup, held;
 };

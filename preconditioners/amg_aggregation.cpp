@@ -214,15 +214,15 @@ StrongGraph strong_graph(const Csr<double>& A, const Nodes& nodes, Strength stre
 }
 
 int natural_root_distance(const StrongGraph& graph) {
-  const auto n = std::ssize(graph.roles);
-  const std::int64_t stride = std::max<std::int64_t>(1, n / 1024);
+  const auto n = static_cast<std::uint64_t>(graph.roles.size());
   Neighbourhood neighbourhood(graph);
   double near = 0, far = 0, looked = 0;  // nodes up to 1 edge away, up to 2, and those looked at
-  for (std::int64_t i = 0; i < n; i += stride) {
-    const auto root = static_cast<std::int32_t>(i);
-    if (graph.roles[i] != Role::member) continue;
-    near += static_cast<double>(neighbourhood.of(root, 1).size());
-    far += static_cast<double>(neighbourhood.of(root, 2).size());
+  for (std::uint64_t k = 0; k < std::min<std::uint64_t>(n, 1024); ++k) {
+    // Scattered: equal strides could all meet the same side of a grid.
+    const auto node = static_cast<std::int32_t>(k * 0x9e3779b97f4a7c15 % n);
+    if (graph.roles[node] != Role::member) continue;
+    near += static_cast<double>(neighbourhood.of(node, 1).size());
+    far += static_cast<double>(neighbourhood.of(node, 2).size());
     ++looked;
   }
   // 7 and 25 on the stencil of 7 points; 5 and 13, 9 and 25 on those of 5 and 9; 27 and 125.

@@ -124,6 +124,17 @@ double upper_bound(const Csr<double>& A, const std::vector<double>& inverse, boo
   return bounds.upper;
 }
 
+/// A number that other patterns are unlikely to have (FNV-1a, by words).
+std::uint64_t pattern_of(const Csr<double>& A) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  const auto add = [&](auto word) {
+    hash = (hash ^ static_cast<std::uint64_t>(word)) * 0x100000001b3;
+  };
+  for (const std::int64_t offset : A.offsets()) add(offset);
+  for (const std::int32_t column : A.columns()) add(column);
+  return hash;
+}
+
 Nodes equal_nodes(std::int64_t rows, int unknowns) {
   std::vector<std::int32_t> begin(rows / unknowns + 1);
   for (std::size_t i = 0; i < begin.size(); ++i) begin[i] = static_cast<std::int32_t>(i) * unknowns;
@@ -156,21 +167,21 @@ void AmgSetup::start(const Csr<double>& A) {
     throw Error(
         ErrorCode::invalid_argument,
         fmt::format("amg: {} rows are no multiple of {} unknowns a node", A.rows(), unknowns));
-  Dense& given = options_.near_null;
+  const Dense& given = options_.near_null;
   if (given.cols > 0) {
-    if (given.rows != A.rows() ||
+    if (given.rows != A.rows() || std::ssize(given.values) != given.rows * given.cols ||
         !std::ranges::all_of(given.values, [](double v) { return std::isfinite(v); }))
       throw Error(ErrorCode::invalid_argument,
                   fmt::format("amg: near-null vectors of {} elements, they must be finite and of "
                               "{}, the rows of the matrix",
                               given.rows, A.rows()));
-    candidates_ = std::exchange(given, {});
+    candidates_ = given;
   } else {
     candidates_ = constant_vectors(A.rows(), unknowns);
   }
+  structures_.clear();
   nodes_ = equal_nodes(A.rows(), unknowns);
-  rows_ = A.rows();
-  nnz_ = A.nnz();
+  pattern_ = pattern_of(A);
 }
 
 /// Whether there is a coarser level than `level`.
@@ -221,19 +232,20 @@ Csr<double> AmgSetup::prolongation(const Csr<double>& A, const AmgLevelMatrices&
 AmgMatrices AmgSetup::matrices(const Csr<double>& A) {
   require_square("amg", "the matrix", A);
   require_finite("amg", A);
-  require_diagonal<double>("amg", diagonal_of(A), not_positive, is_positive<double>);
-  require_symmetric(A, diagonal_of(A), options_.threads);
+  std::vector<double> diagonal = diagonal_of(A);
+  require_diagonal<double>("amg", diagonal, not_positive, is_positive<double>);
+  require_symmetric(A, diagonal, options_.threads);
   if (!decided_)
     start(A);
-  else if (A.rows() != rows_ || A.nnz() != nnz_)
+  else if (pattern_of(A) != pattern_)
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("amg: new values of {} rows with {} nonzeros, the pattern that it was "
-                            "built for has {} and {}",
-                            A.rows(), A.nnz(), rows_, nnz_));
+                fmt::format("amg: new values of {} rows with {} nonzeros in another pattern than "
+                            "that it was built for",
+                            A.rows(), A.nnz()));
 
   AmgMatrices result;
   result.levels.resize(1);
-  result.levels[0].inverse_diagonal = inverses(diagonal_of(A));
+  result.levels[0].inverse_diagonal = inverses(std::move(diagonal));
   for (std::size_t l = 0; true; ++l) {
     const Csr<double>& fine = l == 0 ? A : result.levels[l].A;
     AmgLevelMatrices& level = result.levels[l];
@@ -254,6 +266,7 @@ AmgMatrices AmgSetup::matrices(const Csr<double>& A) {
     result.levels.push_back(std::move(next));
   }
   decided_ = true;
+  candidates_ = {};
   return result;
 }
 

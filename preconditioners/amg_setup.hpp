@@ -96,9 +96,9 @@ class AmgSetup {
   AmgOptions options_;
   std::vector<Structure> structures_;  ///< of all levels but the coarsest
   bool decided_ = false;
-  std::int64_t rows_ = 0, nnz_ = 0;  ///< of the first matrix
-  Nodes nodes_;                      ///< of the coarsest level so far
-  Dense candidates_;                 ///< likewise
+  std::uint64_t pattern_ = 0;  ///< of the first matrix
+  Nodes nodes_;                ///< of the coarsest level so far
+  Dense candidates_;           ///< likewise
 };
 
 }  // namespace detail

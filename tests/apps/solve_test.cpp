@@ -187,8 +187,8 @@ TEST_CASE("auto takes the solver that fits, and says why") {
 
 TEST_CASE("every solver of the table solves a definite system, and says that it was asked for") {
   const Shell shell;
-  for (const std::string solver :
-       {"cg", "fcg", "block_cg", "minres", "gmres", "fgmres", "bicgstab", "idr", "lsmr", "lsqr"}) {
+  for (const std::string solver : {"cg", "fcg", "block_cg", "minres", "gmres", "fgmres", "bicgstab",
+                                   "idr", "richardson", "lsmr", "lsqr"}) {
     CAPTURE(solver);
     const Outcome run = shell.tansolve("solve gen:varcoef7:6 --json --solver " + solver);
     CHECK(run.code == 0);
@@ -205,9 +205,9 @@ TEST_CASE("every solver of the table solves a definite system, and says that it 
   }
   const Outcome unknown = shell.tansolve("solve gen:poisson7:5 --solver magic");
   CHECK(unknown.code == 2);
-  CHECK(contains(
-      unknown.err,
-      "'magic' must be one of auto|cg|fcg|block_cg|minres|gmres|fgmres|bicgstab|idr|lsmr|lsqr"));
+  CHECK(contains(unknown.err,
+                 "'magic' must be one of auto|cg|fcg|block_cg|minres|gmres|fgmres|bicgstab|idr|"
+                 "richardson|lsmr|lsqr"));
 }
 
 TEST_CASE("solve refines the answers of f32 to the accuracy of f64") {

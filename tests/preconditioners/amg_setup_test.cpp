@@ -139,6 +139,8 @@ TEST_CASE("aggregates are connected, near their roots, and cover all nodes") {
 
 TEST_CASE("roots are three apart on the stencil of seven points, and two on the others") {
   CHECK(detail::natural_root_distance(graph_of(generate("poisson7:12"))) == 3);
+  CHECK(detail::natural_root_distance(graph_of(generate("poisson7:16"))) == 3);
+  CHECK(detail::natural_root_distance(graph_of(generate("poisson7:32"))) == 3);
   CHECK(detail::natural_root_distance(graph_of(generate("poisson5:20"))) == 2);
   CHECK(detail::natural_root_distance(graph_of(generate("poisson27:10"))) == 2);
   CHECK(detail::natural_root_distance(graph_of(path_laplacian<double>(50))) == 2);
