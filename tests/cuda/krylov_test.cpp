@@ -89,21 +89,26 @@ TEST_CASE("minres and bicgstab on the gpu stop where they are told, with the x o
   const CsrOperator<double, Cuda> gpu_a(gpu, matrix);
   for (const std::int64_t limit : {0, 1, 11, 12, 13, 24, 25}) {
     CAPTURE(limit);
-    const auto check = [&](const auto& solver) {
+    const auto products = [&](const auto& solver) {
       const auto expected = run_from(host_a, x0, b, solver),
                  answer = run_from(gpu_a, x0, b, solver);
       CHECK(answer.report.status == Status::iteration_limit);
       CHECK(answer.report.iterations == limit);
-      CHECK(answer.report.operator_applications == expected.report.operator_applications);
-      CHECK(within(answer.x, to_eigen(expected.x), 1e-9 * to_eigen(b).norm()));
+      // In its first 25 iterations here BiCGSTAB multiplies rounding errors by up to 1e8.
+      CHECK(
+          within(answer.x, to_eigen(expected.x), (limit < 14 ? 1e-9 : 1e-6) * to_eigen(b).norm()));
+      return answer.report.operator_applications - expected.report.operator_applications;
     };
-    check([&](const auto& A, auto db, auto x) {
-      return bicgstab(A, db, x, {.rtol = 1e-14, .max_iterations = limit});
+    CHECK(products([&](const auto& A, auto db, auto x) {
+            return bicgstab(A, db, x, {.rtol = 1e-14, .max_iterations = limit});
+          }) == 0);
+    if (limit > 13) continue;
+    // The truth is computed where a batch ends, and thus less often.
+    const std::int64_t fewer = -products([&](const auto& A, auto db, auto x) {
+      return minres(A, db, x, {.rtol = 1e-14, .max_iterations = limit});
     });
-    if (limit < 13)  // later, the truth is computed where a batch ends
-      check([&](const auto& A, auto db, auto x) {
-        return minres(A, db, x, {.rtol = 1e-14, .max_iterations = limit});
-      });
+    CHECK(fewer >= 0);
+    CHECK(fewer <= limit / 11);
   }
 }
 
@@ -122,7 +127,10 @@ TEST_CASE("minres and bicgstab on the gpu report what the host reports") {
                  answer = run_from(gpu_a, x0, b, solver);
       CHECK(answer.report.status == expected.report.status);
       CHECK(answer.report.iterations == expected.report.iterations);
-      CHECK(answer.x == expected.x);
+      for (std::size_t i = 0; i < b.size(); ++i) {
+        CAPTURE(i);
+        CHECK(answer.x[i] == doctest::Approx(expected.x[i]).epsilon(1e-15));
+      }
     };
     same([](const auto& A, auto db, auto x) { return bicgstab(A, db, x); });
     same([](const auto& A, auto db, auto x) { return minres(A, db, x); });

@@ -16,7 +16,7 @@
 namespace tansolve::test {
 
 template <class M>
-concept Plain = std::same_as<M, Eigen::MatrixXd> || std::same_as<M, Eigen::VectorXd> ||
+concept OwnDense = std::same_as<M, Eigen::MatrixXd> || std::same_as<M, Eigen::VectorXd> ||
     std::same_as<M, Eigen::SparseMatrix<double>>;
 
 /// The 5-point Laplacian on nx x ny points, each row and column i scaled by weight(i): symmetric
@@ -92,7 +92,7 @@ Eigen::VectorXd product(const Eigen::SparseMatrix<double>& a, const Eigen::Vecto
 template <class A, class B>
 requires requires(const A& a, const B& b) {
   product(a, b);
-} && Plain<A> && Plain<B>
+} && OwnDense<A> && OwnDense<B>
 auto operator*(const A& a, const B& b) {
   return product(a, b);
 }
