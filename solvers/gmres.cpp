@@ -183,8 +183,9 @@ End run_cycle(detail::Arnoldi<T, B>& arnoldi, detail::Progress<T, B>& progress, 
   return End::full;
 }
 
-/// x += the step of a cycle; where rounding makes that increase r, as on singular systems, the best
-/// of those without the last column, 2, 4 ... columns, or none. Returns ||r||.
+/// x += the step of a cycle; where rounding makes r much larger than the recurrence says, as on
+/// singular systems, the best of those without the last column, 2, 3, 4, 6, 9 ... columns, or none.
+/// Returns ||r||.
 template <class T, class B>
 double take_step(detail::Arnoldi<T, B>& arnoldi, detail::Progress<T, B>& progress, double r_norm,
                  Span<const T, B> b, Span<T, B> x) {
@@ -192,17 +193,22 @@ double take_step(detail::Arnoldi<T, B>& arnoldi, detail::Progress<T, B>& progres
   const std::int64_t k = arnoldi.cols();
   std::int64_t best_cols = 0;
   double best = r_norm;
-  for (std::int64_t without = 0; without < k; without = std::max<std::int64_t>(1, 2 * without)) {
+  const double expected = arnoldi.rounded() ? r_norm : 2 * r_norm * arnoldi.residual();
+  for (std::int64_t without = 0; without < k;
+       without = std::max(without + 1, without + without / 2)) {
     arnoldi.truncate(k - without);
     if (!arnoldi.add_step(r_norm, x)) continue;
     const double truth = residual();
-    if (without == 0 && truth <= r_norm) return truth;
+    if (without == 0 && truth <= std::min(r_norm, expected)) return truth;
     arnoldi.undo_step(x);
-    if (best_cols > 0 && !(truth < best)) break;
     if (truth < best) best = truth, best_cols = k - without;
   }
   arnoldi.truncate(best_cols);
-  if (best_cols > 0) arnoldi.add_step(r_norm, x);
+  if (best_cols > 0 && arnoldi.add_step(r_norm, x)) {
+    const double truth = residual();
+    if (truth <= r_norm) return truth;
+    arnoldi.undo_step(x);  // the preconditioner is not what it was
+  }
   return residual();
 }
 

@@ -236,10 +236,11 @@ TEST_CASE("short recurrences restart from the true residual until that meets the
 }
 
 TEST_CASE("short recurrences say stagnated when the recurrence converges and the truth does not") {
+  // A restart takes off two fifths of the error: too little to go on.
   Context<Checked> context;
   const auto matrix = poisson<double>(10, 10);
   const Lying a(context, matrix,
-                [&](std::int64_t, Span<double, Checked> y) { scale(context, 3, y); });
+                [&](std::int64_t, Span<double, Checked> y) { scale(context, 2.5, y); });
   const auto b = random_vector<double>(100, 1);
   for_each_method([&](const std::string&, const auto& solve) {
     const auto [report, x] = solve(a, b);
