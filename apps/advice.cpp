@@ -12,15 +12,17 @@ std::string faster(const Method& method, const Traits& traits) {
       preconditioner == "none" || preconditioner == "jacobi" || preconditioner == "block-jacobi";
   if (solver == "cg" || solver == "fcg" || solver == "block_cg")
     return weak ? "--precond ic0 or fsai, which know more of the matrix than its diagonal"
-                : "--precond afsai, or a looser --rtol";
-  if (solver == "minres") return "--solver gmres --precond ilu0, which also serves indefinite ones";
+                : "--precond amg for problems on grids and meshes, or a looser --rtol";
+  if (solver == "minres" && traits.singular_diagonal.empty())
+    return "--solver gmres --precond ilu0, which also serves indefinite ones";
   if (solver == "lsmr" || solver == "lsqr") return "a looser --rtol, or --damp S";
+  const bool restarts = solver == "gmres" || solver == "fgmres";
+  const std::string larger = restarts ? "--restart 200, a larger Krylov space"
+                                      : "--solver gmres --restart 200, which needs memory instead";
   if (!traits.singular_diagonal.empty())
-    return "--restart 200, a larger Krylov space; ilu0 needs rows in an order that leaves no zero "
-           "on "
-           "the diagonal";
+    return larger + "; ilu0 needs rows in an order that leaves no zero on the diagonal";
   return weak ? "--precond ilu0, which knows more of the matrix than its diagonal"
-              : "--restart 100, a larger Krylov space, or --solver idr";
+              : larger + (solver == "idr" ? "" : ", or --solver idr");
 }
 
 }  // namespace

@@ -14,6 +14,8 @@ namespace tansolve::app {
 /// Paths of files, at most one of them.
 struct NearNullFiles {
   std::string vectors, coordinates;
+
+  bool given() const { return !vectors.empty() || !coordinates.empty(); }
 };
 
 /// Adds --near-null and --coordinates.

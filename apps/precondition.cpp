@@ -99,10 +99,9 @@ Preconditioning<T, B> make_amg(const PreconditionerInput<T, B>& in) {
   const AmgFacts facts = made->facts();
   auto result = preconditioning(
       std::move(made),
-      fmt::format("{} levels, operator complexity {:.3f}, its matrices take {:.3g} of their bytes "
-                  "as csr",
-                  facts.levels.size(), facts.operator_complexity(),
-                  static_cast<double>(facts.bytes()) / static_cast<double>(facts.csr_bytes())));
+      fmt::format("{} level{}, operator complexity {:.3f}, its matrices take {} bytes, {} as csr",
+                  facts.levels.size(), facts.levels.size() == 1 ? "" : "s",
+                  facts.operator_complexity(), facts.bytes(), facts.csr_bytes()));
   std::ostringstream table;
   table << facts;
   result.facts.table = table.str();
@@ -136,7 +135,8 @@ constexpr Parameter all_parameters[] = {
     {"afsai", "steps", true, 1, 100, "by which the pattern adapts; 4"},
     {"afsai", "entries", true, 1, 96, "that a step adds to a row; 4"},
     {"afsai", "bits", true, 0, 52, "as of fsai; 12"},
-    {"amg", "theta", false, 0, 1, "unknowns are joined along |a_ij| > theta sqrt(a_ii a_jj); 0.02"},
+    {"amg", "theta", false, 0, 0.999,
+     "unknowns are joined along |a_ij| > theta sqrt(a_ii a_jj); 0.02"},
     {"amg", "cycle", true, 0, 1, "the way through the levels; v", "v|w"},
     {"amg", "smoother", true, 0, 1, "on each level; chebyshev", "chebyshev|jacobi"},
     {"amg", "degree", true, 1, 100, "steps of the smoother; 2"},

@@ -17,10 +17,11 @@ constexpr double inner_rtol = 1e-3;
 
 Prepared<float> rounded(const Prepared<double>& matrix, PlanOptions plan, int threads) {
   plan.format = matrix.compressed ? Format::dtans : matrix.plain;
-  Source<float> source{
-      .name = matrix.name + ", in f32",
-      .matrix = convert<float>(matrix.csr ? *matrix.csr : matrix.compressed->decode(threads))};
-  return prepare(std::move(source), plan, threads);
+  Source<double> source{.name = matrix.name,
+                        .matrix = matrix.csr ? *matrix.csr : matrix.compressed->decode(threads)};
+  Source<float> narrow = round_to_f32(std::move(source), "leave out --refine");
+  narrow.name += ", in f32";
+  return prepare(std::move(narrow), plan, threads);
 }
 
 }  // namespace
@@ -36,7 +37,8 @@ Refined<B>::Refined(Context<B>& context, const Prepared<double>& matrix, const M
                                                                .symmetric = input.symmetric,
                                                                .threads = input.threads,
                                                                .objective = input.objective,
-                                                               .request = input.request})),
+                                                               .request = input.request,
+                                                               .amg = input.amg})),
       solver_(&solver_named<float, B>(method.solver)) {
   if (solver_->takes == Kind::rectangular)
     throw Error(

@@ -221,6 +221,10 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
   say_plan_and_storage(console, matrix);
   const Method method =
       choose_method(traits, options.solver, options.preconditioner.name, options.tuning);
+  if (options.near_null.given() && method.preconditioner != "amg")
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--near-null and --coordinates are for --precond amg, not {}",
+                            method.preconditioner));
   const auto& solver = solver_named<T, B>(method.solver);
   console.say("solver    {}: {}\nprecond   {}, {}: {}\n", solver.name, method.solver_reason,
               method.preconditioner, preconditioner_named<T, B>(method.preconditioner).about,

@@ -32,30 +32,6 @@ AnySource from_container(const InputOptions& options, CompressedMatrix<T> matrix
   return Source<T>{options.matrix, std::move(matrix)};
 }
 
-/// Refuses what f32 would turn into infinities, and says what it turns into zeros.
-Source<float> round_to_f32(Source<double> source) {
-  const auto& matrix = std::get<Csr<double>>(source.matrix);
-  std::int64_t vanished = 0;
-  std::string first;
-  for (std::int64_t i = 0; i < matrix.rows(); ++i)
-    for (std::int64_t k = matrix.offsets()[i]; k < matrix.offsets()[i + 1]; ++k) {
-      const double value = matrix.values()[k];
-      const auto rounded = static_cast<float>(value);
-      const bool beyond = std::isinf(rounded) && !std::isinf(value);
-      const bool vanishes = rounded == 0 && value != 0;
-      if (!beyond && (!vanishes || vanished++ > 0)) continue;
-      first = fmt::format("row {}, column {} (counting from 1): {}", i + 1, matrix.columns()[k] + 1,
-                          value);
-      if (beyond)
-        throw Error(ErrorCode::bad_input,
-                    fmt::format("{}: {} is beyond f32; use --precision f64", source.name, first));
-    }
-  if (vanished > 0)
-    complain("warning: {}: {} of {} entries are so small that f32 makes them 0, first {}\n",
-             source.name, vanished, matrix.nnz(), first);
-  return {source.name, convert<float>(matrix), std::move(source.rhs)};
-}
-
 AnySource from_file(const InputOptions& options, StatusLine& line) {
   line.show("reading", 0);
   InputFile file(input_path(options.matrix), [&](double done) { line.show("reading", done); });
@@ -93,6 +69,29 @@ AnySource find(const InputOptions& options) {
 
 }  // namespace
 
+Source<float> round_to_f32(Source<double> source, const char* remedy) {
+  const auto& matrix = std::get<Csr<double>>(source.matrix);
+  std::int64_t vanished = 0;
+  std::string first;
+  for (std::int64_t i = 0; i < matrix.rows(); ++i)
+    for (std::int64_t k = matrix.offsets()[i]; k < matrix.offsets()[i + 1]; ++k) {
+      const double value = matrix.values()[k];
+      const auto rounded = static_cast<float>(value);
+      const bool beyond = std::isinf(rounded) && !std::isinf(value);
+      const bool vanishes = rounded == 0 && value != 0;
+      if (!beyond && (!vanishes || vanished++ > 0)) continue;
+      first = fmt::format("row {}, column {} (counting from 1): {}", i + 1, matrix.columns()[k] + 1,
+                          value);
+      if (beyond)
+        throw Error(ErrorCode::bad_input,
+                    fmt::format("{}: {} is beyond f32; {}", source.name, first, remedy));
+    }
+  if (vanished > 0)
+    complain("warning: {}: {} of {} entries are so small that f32 makes them 0, first {}\n",
+             source.name, vanished, matrix.nnz(), first);
+  return {source.name, convert<float>(matrix), std::move(source.rhs)};
+}
+
 std::string input_path(const std::string& given) {
   return given == "-" ? "/dev/stdin" : given;
 }
@@ -102,7 +101,7 @@ AnySource load(const InputOptions& options) {
   AnySource source = find(options);
   auto* const wide = std::get_if<Source<double>>(&source);
   if (wide != nullptr && options.precision == Precision::f32)
-    source = round_to_f32(std::move(*wide));
+    source = round_to_f32(std::move(*wide), "use --precision f64");
   std::visit([&](auto& found) { found.read_seconds = stopwatch.seconds(); }, source);
   return source;
 }

@@ -36,6 +36,10 @@ std::string input_path(const std::string& given);
 /// container of another precision than asked for.
 AnySource load(const InputOptions& options);
 
+/// The same in f32. Says on stderr what becomes 0. Throws Error(bad_input) for entries beyond f32,
+/// with the remedy.
+Source<float> round_to_f32(Source<double> source, const char* remedy);
+
 /// The matrix as CSR, decoded if need be.
 template <class T>
 Csr<T> take_csr(std::variant<Csr<T>, CompressedMatrix<T>> matrix, int threads);

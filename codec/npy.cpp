@@ -3,6 +3,7 @@
 #include <tansolve/codec/error.hpp>
 #include <tansolve/codec/npy.hpp>
 #include <tansolve/codec/output_file.hpp>
+#include <tansolve/codec/text.hpp>
 
 #include <fmt/format.h>
 
@@ -66,11 +67,13 @@ class HeaderParser {
     return true;
   }
   void expect(char expected) {
-    if (!take(expected)) fail(fmt::format("'{}' is expected before '{}'", expected, rest_));
+    if (!take(expected))
+      fail(fmt::format("'{}' is expected before {}", expected, detail::excerpt(rest_)));
   }
   std::string_view quoted() {
     const char quote = peek();
-    if (quote != '\'' && quote != '"') fail(fmt::format("a string is expected before '{}'", rest_));
+    if (quote != '\'' && quote != '"')
+      fail(fmt::format("a string is expected before {}", detail::excerpt(rest_)));
     rest_.remove_prefix(1);
     const std::size_t end = rest_.find(quote);
     if (end == std::string_view::npos) fail("a string does not end");
@@ -85,7 +88,7 @@ class HeaderParser {
         rest_.remove_prefix(word.size());
         return value;
       }
-    fail(fmt::format("True or False is expected before '{}'", rest_));
+    fail(fmt::format("True or False is expected before {}", detail::excerpt(rest_)));
   }
   std::vector<std::int64_t> integers() {
     std::vector<std::int64_t> result;
@@ -95,7 +98,7 @@ class HeaderParser {
       std::int64_t value = 0;
       const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
       if (error != std::errc() || value < 0)
-        fail(fmt::format("a dimension is expected before '{}'", rest_));
+        fail(fmt::format("a dimension is expected before {}", detail::excerpt(rest_)));
       rest_.remove_prefix(end - rest_.data());
       result.push_back(value);
       if (!take(',') && peek() != ')') fail("a comma or ')' is missing");
@@ -108,12 +111,14 @@ class HeaderParser {
 };
 
 /// The header's text, and where the values begin.
-std::pair<std::string_view, std::size_t> split(const std::string& name, std::string_view text) {
+std::pair<std::string_view, std::size_t> split_header(const std::string& name,
+                                                      std::string_view text) {
   const auto fail = [&](const std::string& what) {
     throw Error(ErrorCode::bad_input, fmt::format("{}: {}", name, what));
   };
   if (!text.starts_with(magic)) fail("not a .npy file: it must begin with \\x93NUMPY");
-  const std::size_t version = text.size() > magic.size() ? text[magic.size()] : 0;
+  const int version =
+      text.size() > magic.size() ? static_cast<unsigned char>(text[magic.size()]) : 0;
   if (version < 1 || version > 3)
     fail(fmt::format("version {} of .npy is unknown; there are 1 to 3", version));
   const std::size_t width = version == 1 ? 2 : 4, at = magic.size() + 2;
@@ -144,7 +149,7 @@ bool is_npy(const InputFile& file) {
 }
 
 detail::NpyArray detail::parse_npy(const std::string& name, std::string_view text) {
-  const auto [header, begin] = split(name, text);
+  const auto [header, begin] = split_header(name, text);
   NpyArray array = HeaderParser(name, header).parse();
   array.values = text.substr(begin);
   return array;
@@ -167,7 +172,8 @@ Dense read_npy(const InputFile& file) {
   Dense dense;
   dense.rows = header.shape[0];
   dense.cols = header.shape.size() == 2 ? header.shape[1] : 1;
-  if (dense.cols > 0 && dense.rows > most_values / dense.cols)
+  if (dense.rows > most_values || dense.cols > most_values ||
+      (dense.cols > 0 && dense.rows > most_values / dense.cols))
     refuse(fmt::format("{} x {}: arrays of more than {} values are not supported", dense.rows,
                        dense.cols, most_values));
 

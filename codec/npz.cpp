@@ -9,7 +9,9 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,8 +28,9 @@ using detail::NpyArray;
 
 /// A member and its array, which refers to its bytes.
 struct Member {
-  Member(const detail::ZipArchive& archive, std::string_view name)
-      : bytes(archive.read(name)), array(detail::parse_npy(archive.title(name), bytes)) {}
+  Member(const detail::ZipArchive& archive, std::string_view name,
+         std::uint64_t most = std::numeric_limits<std::uint64_t>::max())
+      : bytes(archive.read(name, most)), array(detail::parse_npy(archive.title(name), bytes)) {}
   Member(const Member&) = delete;
   Member& operator=(const Member&) = delete;
 
@@ -135,7 +138,8 @@ Csr<double> read(const detail::ZipArchive& archive, const std::string& name,
         fmt::format("{}: a ZIP archive without format.npy and shape.npy; sparse matrices are "
                     "written by scipy.sparse.save_npz",
                     name));
-  const Member format(archive, "format.npy"), shape(archive, "shape.npy");
+  constexpr std::uint64_t most = 1 << 16;  // bytes of a word, or of two numbers
+  const Member format(archive, "format.npy", most), shape(archive, "shape.npy", most);
   const std::string kind = format_name(format.array);
   if (kind != "csr" && kind != "csc" && kind != "coo")
     refuse(format.array,

@@ -18,6 +18,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "numbers are copied as they are");
 
+constexpr std::uint64_t most_members = 1000;  // a matrix has six at most
 constexpr std::uint32_t local_signature = 0x04034b50, entry_signature = 0x02014b50,
                         end_signature = 0x06054b50, end64_signature = 0x06064b50,
                         locator64_signature = 0x07064b50;
@@ -140,6 +141,11 @@ ZipArchive::ZipArchive(std::string name, std::string_view bytes)
 }
 
 void ZipArchive::read_directory(std::uint64_t at, std::uint64_t end, std::uint64_t count) {
+  if (count > most_members)
+    refuse(
+        name_,
+        fmt::format("{} members; archives of more than {} are not supported", count, most_members),
+        ErrorCode::not_supported);
   for (std::uint64_t k = 0; k < count; ++k) {
     const auto damaged = [&] {
       refuse(name_, fmt::format("entry {} of {} of the directory, at byte {}, is damaged", k + 1,
@@ -187,10 +193,12 @@ std::string_view ZipArchive::packed_bytes(const Member& member) const {
   return bytes_.substr(at, member.packed);
 }
 
-std::string ZipArchive::read(std::string_view name) const {
+std::string ZipArchive::read(std::string_view name, std::uint64_t most) const {
   const Member* member = find(name);
   const std::string what = title(name);
   if (member == nullptr) refuse(what, "the archive has no such member");
+  if (member->size > most)
+    refuse(what, fmt::format("{} bytes, there must be no more than {}", member->size, most));
   if ((member->flags & 1) != 0) refuse(what, "it is encrypted", ErrorCode::not_supported);
   if (member->method != 0 && member->method != 8)
     refuse(what,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +20,8 @@ class ZipArchive {
 
   bool has(std::string_view member) const { return find(member) != nullptr; }
   /// The bytes of a member, whose checksum is right.
-  std::string read(std::string_view member) const;
+  std::string read(std::string_view member,
+                   std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const;
   /// What errors call a member.
   std::string title(std::string_view member) const;
 

@@ -105,9 +105,9 @@ void Amg<T, B>::build(const Csr<T>& matrix) {
   };
   try {
     if constexpr (std::is_same_v<T, double>)
-      adopt(matrix, setup_.matrices(matrix));
+      adopt(matrix, setup_.matrices(matrix, 1e-12));
     else
-      adopt(matrix, setup_.matrices(convert<double>(matrix)));
+      adopt(matrix, setup_.matrices(convert<double>(matrix), 1e-5));
   } catch (const std::bad_alloc&) {
     throw out_of_memory("host memory does not suffice");
   } catch (const Error& error) {
@@ -117,7 +117,7 @@ void Amg<T, B>::build(const Csr<T>& matrix) {
 }
 
 template <class T, class B>
-void Amg<T, B>::adopt(const Csr<T>& matrix, detail::AmgMatrices made) {
+void Amg<T, B>::adopt(const Csr<T>& matrix, detail::AmgMatrices made) try {
   Context<B>& context = this->context();
   const PlanRequest& plan = setup_.options().plan;
   const bool inverted = made.coarse_inverse.rows() > 0;
@@ -148,6 +148,9 @@ void Amg<T, B>::adopt(const Csr<T>& matrix, detail::AmgMatrices made) {
   if (inverted)
     coarse_inverse_ =
         make_factor<T, B>(context, std::move(made.coarse_inverse), plan, facts_.coarse_inverse);
+} catch (...) {
+  levels_.clear();  // half of a hierarchy is none
+  throw;
 }
 
 /// Steps of the smoother from the iterate `now` on, which then is the last one; after a step from
@@ -201,12 +204,14 @@ void Amg<T, B>::correction(std::size_t l) const {
 
 template <class T, class B>
 void Amg<T, B>::apply_impl(Span<const T, B> r, Span<T, B> z) const {
+  if (levels_.empty())
+    throw Error(ErrorCode::invalid_argument, "amg: its last update_values failed");
   cycle(0, r, z);
 }
 
 template <class T, class B>
 void Amg<T, B>::apply_transposed_impl(Span<const T, B> r, Span<T, B> z) const {
-  cycle(0, r, z);
+  apply_impl(r, z);
 }
 
 template <class T, class B>

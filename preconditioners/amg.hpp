@@ -47,10 +47,10 @@ std::ostream& operator<<(std::ostream& out, const AmgFacts& facts);
 /// are those of operators, encoded where the planner finds that it pays. The finest is the caller's
 /// A, which must outlive this.
 ///
-/// A V cycle costs 2 degree products with A of each level, one with P and with R, and 16 degree + 3
-/// passes over its vectors, those of the products included; a W cycle visits level l up to 2^l
-/// times. Allocates nothing after
-/// construction, transfers nothing, reads no scalar: a GPU records it.
+/// A V cycle costs 2 degree products with A of each level, one with P and with R, and from degree 2
+/// on 16 degree + 1 passes over its vectors, those of the products included; a W cycle visits level
+/// l up to 2^l times. Allocates nothing after construction, transfers nothing, reads no scalar: a
+/// GPU records it.
 ///
 /// Source: Vanek, Mandel and Brezina, Computing 56 (1996); the smoother: Lottes, Numer. Linear
 /// Algebra Appl. 30 (2023).

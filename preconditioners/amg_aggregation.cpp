@@ -33,12 +33,11 @@ class BlockRow {
       const double a = A_.values()[k];
       const std::int32_t to = nodes_.of_row[A_.columns()[k]];
       if (!blocks_.empty() && blocks_.back().node == to)
-        blocks_.back().norm += a * a;
+        blocks_.back().norm = std::hypot(blocks_.back().norm, a);
       else
-        blocks_.push_back({to, a * a});
+        blocks_.push_back({to, std::abs(a)});
     }
     if (nodes_.begin[node + 1] - nodes_.begin[node] > 1) merge();
-    for (Block& block : blocks_) block.norm = std::sqrt(block.norm);
     return blocks_;
   }
 
@@ -48,7 +47,7 @@ class BlockRow {
     std::size_t kept = 0;
     for (std::size_t k = 1; k < blocks_.size(); ++k)
       if (blocks_[k].node == blocks_[kept].node)
-        blocks_[kept].norm += blocks_[k].norm;
+        blocks_[kept].norm = std::hypot(blocks_[kept].norm, blocks_[k].norm);
       else
         blocks_[++kept] = blocks_[k];
     blocks_.resize(std::min(blocks_.size(), kept + 1));

@@ -15,9 +15,7 @@
 namespace tansolve::detail {
 namespace {
 
-constexpr double singular = 1e-10;
-
-Eigen::MatrixXd pseudo_inverse(const Eigen::MatrixXd& S) {
+Eigen::MatrixXd pseudo_inverse(const Eigen::MatrixXd& S, double singular) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(S);
   const Eigen::VectorXd& values = eigen.eigenvalues();
   const double cut = singular * values[values.size() - 1];
@@ -33,7 +31,8 @@ Eigen::MatrixXd pseudo_inverse(const Eigen::MatrixXd& S) {
 
 }  // namespace
 
-Csr<double> dense_inverse(const Csr<double>& A, const std::vector<double>& inverse_diagonal) {
+Csr<double> dense_inverse(const Csr<double>& A, const std::vector<double>& inverse_diagonal,
+                          double singular) {
   const std::int64_t n = A.rows();
   Eigen::MatrixXd S = Eigen::MatrixXd::Zero(n, n);
   for (std::int64_t i = 0; i < n; ++i)
@@ -44,8 +43,8 @@ Csr<double> dense_inverse(const Csr<double>& A, const std::vector<double>& inver
   S = scale.asDiagonal() * S * scale.asDiagonal();
   const Eigen::LLT<Eigen::MatrixXd> cholesky(S);
   const bool regular = n == 0 || (cholesky.info() == Eigen::Success && cholesky.rcond() > singular);
-  Eigen::MatrixXd X =
-      regular ? cholesky.solve(Eigen::MatrixXd::Identity(n, n)).eval() : pseudo_inverse(S);
+  Eigen::MatrixXd X = regular ? cholesky.solve(Eigen::MatrixXd::Identity(n, n)).eval()
+                              : pseudo_inverse(S, singular);
   X = scale.asDiagonal() * X * scale.asDiagonal();
 
   std::vector<std::int64_t> offsets(n + 1);

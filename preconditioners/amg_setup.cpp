@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -43,8 +44,8 @@ std::int64_t find(const Csr<double>& A, std::int64_t i, std::int64_t j) {
 }
 
 /// Up to rounding of what was summed up in another order.
-void require_symmetric(const Csr<double>& A, std::span<const double> diagonal, int threads) {
-  constexpr double rounding = 1e-12;
+void require_symmetric(const Csr<double>& A, std::span<const double> diagonal, double rounding,
+                       int threads) {
   const Ranges ranges(A.rows());
   std::vector<std::int64_t> refused(ranges.number()), first(ranges.number());
   parallel_tasks(threads, ranges.number(), [&](std::int64_t range) {
@@ -135,6 +136,16 @@ std::uint64_t pattern_of(const Csr<double>& A) {
   return hash;
 }
 
+/// Divides a column by its largest magnitude: P depends on directions only, squares on sizes.
+void scale_to_one(Dense& columns, std::int64_t c) {
+  const std::span<double> column(columns.values.data() + c * columns.rows,
+                                 static_cast<std::size_t>(columns.rows));
+  double largest = 0;
+  for (const double v : column) largest = std::max(largest, std::abs(v));
+  if (largest == 0) return;
+  for (double& v : column) v /= largest;
+}
+
 Nodes equal_nodes(std::int64_t rows, int unknowns) {
   std::vector<std::int32_t> begin(rows / unknowns + 1);
   for (std::size_t i = 0; i < begin.size(); ++i) begin[i] = static_cast<std::int32_t>(i) * unknowns;
@@ -176,6 +187,7 @@ void AmgSetup::start(const Csr<double>& A) {
                               "{}, the rows of the matrix",
                               given.rows, A.rows()));
     candidates_ = given;
+    for (std::int64_t c = 0; c < given.cols; ++c) scale_to_one(candidates_, c);
   } else {
     candidates_ = constant_vectors(A.rows(), unknowns);
   }
@@ -229,12 +241,12 @@ Csr<double> AmgSetup::prolongation(const Csr<double>& A, const AmgLevelMatrices&
   });
 }
 
-AmgMatrices AmgSetup::matrices(const Csr<double>& A) {
+AmgMatrices AmgSetup::matrices(const Csr<double>& A, double rounding) {
   require_square("amg", "the matrix", A);
   require_finite("amg", A);
   std::vector<double> diagonal = diagonal_of(A);
   require_diagonal<double>("amg", diagonal, not_positive, is_positive<double>);
-  require_symmetric(A, diagonal, options_.threads);
+  require_symmetric(A, diagonal, rounding, options_.threads);
   if (!decided_)
     start(A);
   else if (pattern_of(A) != pattern_)
@@ -251,7 +263,10 @@ AmgMatrices AmgSetup::matrices(const Csr<double>& A) {
     AmgLevelMatrices& level = result.levels[l];
     const bool coarsest = !coarsen(fine, l);
     if (coarsest && fine.rows() <= options_.coarse_rows) {
-      result.coarse_inverse = dense_inverse(fine, level.inverse_diagonal);
+      // The finest level is what was given; in others there are rounded prolongations.
+      constexpr double eps = std::numeric_limits<double>::epsilon();
+      const double singular = l == 0 ? eps * static_cast<double>(fine.rows()) : vanishing;
+      result.coarse_inverse = dense_inverse(fine, level.inverse_diagonal, singular);
       break;
     }
     level.upper = upper_bound(fine, level.inverse_diagonal, l == 0, options_);

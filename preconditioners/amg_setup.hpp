@@ -77,8 +77,9 @@ class AmgSetup {
   /// Throws Error: invalid_argument for an A that is not square, near-null vectors of another size,
   /// or, after the first call, another pattern; bad_input, with count and first row, for diagonals
   /// that are not positive with a finite inverse, entries that are not finite, rows that are not
-  /// symmetric, and for an A that turns out not to be positive semidefinite.
-  AmgMatrices matrices(const Csr<double>& A);
+  /// symmetric within `rounding` of the diagonal, and for an A that turns out not to be positive
+  /// semidefinite.
+  AmgMatrices matrices(const Csr<double>& A, double rounding = 1e-12);
 
  private:
   /// What does not depend on values.

@@ -48,11 +48,16 @@ Report refine(const LinearOperator<double, B>& A, const std::type_identity_t<Inn
     const double previous = std::exchange(truth, progress.true_residual(b, x, r, work.scalar(0)));
     progress.record(truth);
     converged = progress.meets(truth);
-    if (!(truth <= previous / 2))
-      breakdown = {Status::stagnated,
-                   fmt::format("a correction by {} ({}{}{}) left {:.3g} of the residual",
-                               step.solver, name(step.status), step.detail.empty() ? "" : ": ",
-                               step.detail, truth / previous)};
+    if (truth <= previous / 2 || progress.stopped()) continue;
+    const bool cut_short = step.status == Status::iteration_limit ||
+                           step.status == Status::time_limit || step.status == Status::cancelled;
+    const Status status = !std::isfinite(truth) ? Status::not_finite
+                          : cut_short           ? step.status
+                                                : Status::stagnated;
+    breakdown = {status,
+                 fmt::format("a correction by {} ({}{}{}) left {:.3g} of the residual", step.solver,
+                             name(step.status), step.detail.empty() ? "" : ": ", step.detail,
+                             truth / previous)};
   }
   Report report = progress.finish(truth, false, breakdown ? &*breakdown : nullptr, 0);
   report.inner_iterations = inner_iterations;

@@ -130,6 +130,9 @@ TEST_CASE("multigrid shows its hierarchy, takes its options, and solves by itsel
 
 TEST_CASE("multigrid takes near-null vectors and coordinates from files") {
   const Shell shell;
+  shell.folder.write("short.mtx", "%%MatrixMarket matrix array real general\n2 1\n1\n1\n");
+  for (const std::string rest : {"--precond jacobi", "--precond amg", "--precond amg --refine"})
+    CHECK(shell.tansolve("solve gen:poisson5:12 --near-null short.mtx " + rest).code == 2);
   std::string coordinates = "%%MatrixMarket matrix array real general\n64 3\n";
   for (int axis = 0; axis < 3; ++axis)
     for (int i = 0; i < 64; ++i) {

@@ -236,6 +236,15 @@ TEST_CASE("solve refines the answers of f32 to the accuracy of f64") {
   };
   refused("--precision f32", "what is refined in f32 must be f64");
   refused("--solver lsqr", "lsqr is not refined");
+
+  const auto status = [&](const std::string& rest) {
+    const Outcome run =
+        shell.tansolve("solve gen:poisson5:40 --refine --precond none --json " + rest);
+    CHECK(run.code == 1);
+    return run.json()["solve"]["status"];
+  };
+  CHECK(status("--max-iters 5") == "iteration_limit");
+  CHECK(status("--time-limit 0") == "time_limit");
   refused("--null-space constant", "it does not go with --null-space");
 }
 

@@ -93,10 +93,15 @@ TEST_CASE("npy files that are no such, or of another kind, are refused with a re
   has(bad(npy("{'descr': '<f8', 'shape': (2, 3)}", six)), "is missing");
   has(bad(npy("{'descr': '<f8', 'descr': '<f8'}", six)), "'descr' is unknown, or given twice");
   has(bad(npy("{'kind': 1}", six)), "'kind' is unknown");
-  has(bad(npy("{'descr': <f8}", six)), "a string is expected before '<f8}'");
+  has(bad(npy("{'descr': <f8}", six)), "a string is expected before \"<f8}\"");
   has(bad(npy("{'descr': '<f8}", six)), "a string does not end");
   has(bad(npy("{'fortran_order': Maybe}", six)), "True or False");
-  has(bad(npy("{'shape': (2, x)}", six)), "a dimension is expected before 'x)}'");
+  has(bad(npy("{'shape': (2, x)}", six)), "a dimension is expected before \"x)}\"");
+  const std::string most = "9223372036854775807";
+  for (const std::string& shape : {"(0, " + most + ")", "(" + most + ", 0)"})
+    has(other(npy("{'descr': '<f8', 'fortran_order': False, 'shape': " + shape + "}",
+                  std::vector<double>{})),
+        "are not supported");
   has(bad(npy("{'shape': (2, -3)}", six)), "a dimension is expected");
   has(bad(npy("{'shape': (2 3)}", six)), "a comma or ')' is missing");
   has(bad(npy("['descr']", six)), "'{' is expected");

@@ -135,7 +135,7 @@ int main(int count, char** arguments) {
   for (int i = 0; i < 4000; ++i) {
     std::string input = all[random() % all.size()];
     for (std::uint64_t n = 1 + random() % 4; n > 0; --n) mutate(input, all, random);
-    std::ofstream("fuzz-last-input", std::ios::binary) << input;
+    std::ofstream(std::string(arguments[0]) + "-last-input", std::ios::binary) << input;
     feed(input);
   }
   return 0;

@@ -283,7 +283,7 @@ TEST_CASE("the dense inverse is one where there is one, else a pseudo-inverse") 
     if (inverse_diagonal.empty())
       for (std::int64_t i = 0; i < A.rows(); ++i)
         inverse_diagonal.push_back(1 / dense(A).diagonal()[i]);
-    return detail::dense_inverse(A, inverse_diagonal);
+    return detail::dense_inverse(A, inverse_diagonal, 1e-10);
   };
   const Csr<double> regular = generate("varcoef7:4:100");
   CHECK(distance(dense(inverse(regular)), dense(regular).inverse()) < 1e-9);

@@ -143,16 +143,20 @@ TEST_CASE("new values give what a fresh set-up gives") {
   for (const char* spec : {"varcoef7:9:100", "fem3:5"}) {
     const Csr<double> first = generate(spec);
     std::vector<double> values(first.values().begin(), first.values().end());
-    for (double& value : values) value *= 3;
+    // D A D, with an element of D for each node: other values, yet connections as strong.
+    const auto d = [](std::int64_t i) { return 1 + 0.25 * static_cast<double>(i / 3 % 5); };
+    for (std::int64_t i = 0; i < first.rows(); ++i)
+      for (std::int64_t k = first.offsets()[i]; k < first.offsets()[i + 1]; ++k)
+        values[k] *= d(i) * d(first.columns()[k]);
     const Csr<double> second(first.rows(), first.cols(),
                              {first.offsets().begin(), first.offsets().end()},
                              {first.columns().begin(), first.columns().end()}, values);
-    const CsrOperator<double, Host> A(context, first), tripled(context, second);
-    const AmgOptions options = {.coarse_rows = 15};
-    Amg<double, Host> updated(tripled, first, options);
-    CHECK(distance(dense(updated), dense(Amg<double, Host>(tripled, second, options))) > 0.1);
+    const CsrOperator<double, Host> A(context, first), scaled(context, second);
+    const AmgOptions options = {.coarse_rows = 15, .most_levels = 2};
+    Amg<double, Host> updated(scaled, first, options);
+    CHECK(distance(dense(updated), dense(Amg<double, Host>(scaled, second, options))) > 0.1);
     updated.update_values(second);
-    CHECK((dense(updated) - dense(Amg<double, Host>(tripled, second, options))).norm() == 0);
+    CHECK((dense(updated) - dense(Amg<double, Host>(scaled, second, options))).norm() == 0);
     // The same numbers of rows and nonzeros, and yet another pattern.
     std::vector<Triplet<double>> moved;
     const std::int64_t n = first.rows();
@@ -163,6 +167,46 @@ TEST_CASE("new values give what a fresh set-up gives") {
     CHECK(refusal(ErrorCode::invalid_argument, [&] {
             updated.update_values(other);
           }).ends_with("nonzeros in another pattern than that it was built for"));
+  }
+}
+
+TEST_CASE("what is regular is inverted as such, however ill its condition") {
+  const std::int64_t n = 300;
+  std::vector<Triplet<double>> entries;
+  const auto conductivity = [](std::int64_t i) { return i % 3 == 0 ? 1e4 : i % 3 == 1 ? 1 : 1e-4; };
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double left = conductivity(i), right = conductivity(i + 1);
+    entries.push_back({i, i, left + right});
+    if (i > 0) entries.push_back({i, i - 1, -left});
+    if (i + 1 < n) entries.push_back({i, i + 1, -right});
+  }
+  const auto matrix = Csr<double>::from_triplets(n, n, entries);
+  Context<Host> context(1);
+  const CsrOperator<double, Host> A(context, matrix);
+  const Amg<double, Host> M(A, matrix);
+  CHECK(M.facts().levels.size() == 1);
+  std::vector<double> b(n), x(n);
+  for (const auto& entry : entries) b[entry.row] += entry.value;
+  const Report report = cg(A, {b.data(), n}, {x.data(), n}, {.rtol = 1e-8, .preconditioner = &M});
+  CHECK(report.converged());
+  CHECK(report.iterations <= 10);
+}
+
+TEST_CASE("sizes of numbers do not change the hierarchy") {
+  const auto unscaled = generate("poisson5:40");
+  Context<Host> context(1);
+  const CsrOperator<double, Host> original(context, unscaled);
+  const AmgFacts expected = Amg<double, Host>(original, unscaled).facts();
+  for (const double size : {1e170, 1e-170}) {
+    std::vector<double> values(unscaled.values().begin(), unscaled.values().end());
+    for (double& value : values) value *= size;
+    const Csr<double> matrix(unscaled.rows(), unscaled.cols(),
+                             {unscaled.offsets().begin(), unscaled.offsets().end()},
+                             {unscaled.columns().begin(), unscaled.columns().end()}, values);
+    const CsrOperator<double, Host> A(context, matrix);
+    const Amg<double, Host> M(A, matrix);
+    REQUIRE(M.facts().levels.size() == 2);
+    CHECK(M.facts().levels[1].A.rows == expected.levels[1].A.rows);
   }
 }
 
