@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What preconditioners are for: fewer iterations, on anisotropic problems and jumping coefficients
 // too, compared with Eigen's; and true residuals, whatever M is.
+#include <tansolve/preconditioners/amg.hpp>
+#include <tansolve/preconditioners/block_jacobi.hpp>
 #include <tansolve/preconditioners/fsai.hpp>
 #include <tansolve/preconditioners/incomplete.hpp>
 #include <tansolve/preconditioners/jacobi.hpp>
@@ -114,8 +116,13 @@ TEST_CASE("no preconditioner makes a solver claim convergence on a false residua
   const Fsai<double, Host> fsai(context, matrix, {.pattern = {.most_entries = 20}});
   const Factored ic(context, matrix, Factored::Kind::cholesky);
   const Factored ilu(context, matrix, Factored::Kind::lu);
+  const Jacobi<double, Host> jacobi(context, A);
+  const BlockJacobi<double, Host> blocks(context, matrix, {.size = 4});
+  const Polynomial neumann(A, Neumann());
+  const Amg<double, Host> amg(A, matrix);
   for (const LinearOperator<double, Host>* preconditioner :
-       std::initializer_list<const LinearOperator<double, Host>*>{&chebyshev, &fsai, &ic, &ilu}) {
+       std::initializer_list<const LinearOperator<double, Host>*>{
+           &chebyshev, &fsai, &ic, &ilu, &jacobi, &blocks, &neumann, &amg}) {
     CAPTURE(preconditioner->name());
     const auto [report, x] =
         solve(A, b, {.rtol = 1e-12, .max_iterations = 500, .preconditioner = preconditioner});
