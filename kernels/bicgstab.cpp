@@ -4,30 +4,11 @@
 #include <tansolve/kernels/bicgstab_kernels.hpp>
 #include <tansolve/kernels/contract.hpp>
 #include <tansolve/kernels/for_each_backend.hpp>
+#include <tansolve/kernels/same_size.hpp>
 
 #include <fmt/format.h>
 
-#include <initializer_list>
-
 namespace tansolve {
-namespace {
-
-/// Throws unless the views have the size of `written` and do not overlap it.
-template <class T, class B>
-void check(const char* name, Span<const T, B> written,
-           std::initializer_list<Span<const T, B>> others) {
-  for (const auto& other : others) {
-    if (other.size() != written.size())
-      throw Error(ErrorCode::invalid_argument,
-                  fmt::format("{}: vectors of {} and of {} elements, they must have the same size",
-                              name, written.size(), other.size()));
-    if (detail::overlap(written, other))
-      throw Error(ErrorCode::invalid_argument,
-                  fmt::format("{}: a vector that is written overlaps another", name));
-  }
-}
-
-}  // namespace
 
 template <class T, class B>
 void dot_and_norm(Context<B>& context, In<T, B> x, In<T, B> y, Scalar<T, B>& xy,
@@ -44,7 +25,7 @@ void dot_and_norm(Context<B>& context, In<T, B> x, In<T, B> y, Scalar<T, B>& xy,
 template <class T, class B>
 void bicgstab_half_step(Context<B>& context, const BicgstabStep<T, B>& step, In<T, B> v,
                         Span<T, B> r) {
-  check<T, B>("bicgstab_half_step", r, {v});
+  detail::require_same_size<T, B>("bicgstab_half_step", r, {v});
   detail::count(context, 3 * r.size());
   detail::bicgstab_half_step(context, r.size(), detail::BicgstabPointers<T>(step), v.data(),
                              r.data());
@@ -55,9 +36,9 @@ void bicgstab_step(Context<B>& context, const BicgstabStep<T, B>& step, In<T, B>
                    In<T, B> t, In<T, B> r0, Span<T, B> x, Span<T, B> r, Scalar<T, B>& rho_next,
                    Scalar<T, B>& r_norm_next) {
   const bool along_r = z.data() == r.data();
-  check<T, B>("bicgstab_step", x, {y, z, t, r0, r});
-  check<T, B>("bicgstab_step", r, {y, t, r0});
-  if (!along_r) check<T, B>("bicgstab_step", r, {z});
+  detail::require_same_size<T, B>("bicgstab_step", x, {y, z, t, r0, r});
+  detail::require_same_size<T, B>("bicgstab_step", r, {y, t, r0});
+  if (!along_r) detail::require_same_size<T, B>("bicgstab_step", r, {z});
   detail::count(context, (along_r ? 7 : 8) * r.size(), 2);
   detail::bicgstab_step(context, r.size(), detail::BicgstabPointers<T>(step), y.data(),
                         along_r ? nullptr : z.data(), t.data(), r0.data(), x.data(), r.data(),
@@ -68,7 +49,7 @@ template <class T, class B>
 void bicgstab_direction(Context<B>& context, const BicgstabStep<T, B>& step,
                         const Scalar<T, B>& rho_next, const Scalar<T, B>& r_norm_next, In<T, B> r,
                         In<T, B> v, Span<T, B> p) {
-  check<T, B>("bicgstab_direction", p, {r, v});
+  detail::require_same_size<T, B>("bicgstab_direction", p, {r, v});
   detail::count(context, 4 * p.size());
   detail::bicgstab_direction(context, p.size(), detail::BicgstabPointers<T>(step), rho_next.data(),
                              r_norm_next.data(), r.data(), v.data(), p.data());

@@ -1,38 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The checks and counts of the vector work of Lanczos methods.
-#include <tansolve/codec/error.hpp>
 #include <tansolve/kernels/contract.hpp>
 #include <tansolve/kernels/for_each_backend.hpp>
 #include <tansolve/kernels/lanczos_kernels.hpp>
-
-#include <fmt/format.h>
-
-#include <initializer_list>
+#include <tansolve/kernels/same_size.hpp>
 
 namespace tansolve {
-namespace {
-
-/// Throws unless the views have the size of `written` and do not overlap it.
-template <class T, class B>
-void check(const char* name, Span<const T, B> written,
-           std::initializer_list<Span<const T, B>> others) {
-  for (const auto& other : others) {
-    if (other.size() != written.size())
-      throw Error(ErrorCode::invalid_argument,
-                  fmt::format("{}: vectors of {} and of {} elements, they must have the same size",
-                              name, written.size(), other.size()));
-    if (detail::overlap(written, other))
-      throw Error(ErrorCode::invalid_argument,
-                  fmt::format("{}: a vector that is written overlaps another", name));
-  }
-}
-
-}  // namespace
 
 template <class T, class B>
 void lanczos_step(Context<B>& context, const Scalar<T, B>& alpha, const Scalar<T, B>& beta,
                   In<T, B> p, In<T, B> u, Span<T, B> u_old, Scalar<T, B>& norm) {
-  check<T, B>("lanczos_step", u_old, {p, u});
+  detail::require_same_size<T, B>("lanczos_step", u_old, {p, u});
   detail::count(context, 4 * u_old.size(), 1);
   detail::lanczos_step(context, u_old.size(), alpha.data(), beta.data(), p.data(), u.data(),
                        u_old.data(), norm.data());
@@ -47,8 +25,8 @@ void divide(Context<B>& context, const Scalar<T, B>& a, Span<T, B> x) {
 template <class T, class B>
 void minres_step(Context<B>& context, const MinresStep<T, B>& step, In<T, B> v, In<T, B> d,
                  Span<T, B> d_old, Span<T, B> x, Scalar<T, B>& u_norm) {
-  check<T, B>("minres_step", d_old, {v, d, x});
-  check<T, B>("minres_step", x, {v, d});
+  detail::require_same_size<T, B>("minres_step", d_old, {v, d, x});
+  detail::require_same_size<T, B>("minres_step", x, {v, d});
   detail::count(context, 6 * x.size(), 1);
   detail::minres_step(context, x.size(), detail::MinresPointers<T>(step), v.data(), d.data(),
                       d_old.data(), x.data(), u_norm.data());
@@ -57,7 +35,7 @@ void minres_step(Context<B>& context, const MinresStep<T, B>& step, In<T, B> v, 
 template <class T, class B>
 void minres_residual(Context<B>& context, std::type_identity_t<Span<const MinresState, B>> state,
                      In<T, B> u, Span<T, B> q, Scalar<T, B>& norm) {
-  check<T, B>("minres_residual", q, {u});
+  detail::require_same_size<T, B>("minres_residual", q, {u});
   detail::count(context, 3 * q.size(), 1);
   detail::minres_residual(context, q.size(), state.data(), u.data(), q.data(), norm.data());
 }
