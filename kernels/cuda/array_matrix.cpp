@@ -4,6 +4,7 @@
 #include <tansolve/kernels/cuda/array_matrix.hpp>
 #include <tansolve/kernels/cuda/device_layout.hpp>
 #include <tansolve/kernels/cuda/product_vectors.hpp>
+#include <tansolve/kernels/cuda/slice_schedule.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -139,10 +140,17 @@ ArrayMatrix<T>::ArrayMatrix(Context<Cuda>& context, const CompressedMatrix<T>& m
   view_.table_bytes = static_cast<int>(tables.bytes.size());
 
   const std::vector<std::uint32_t> offsets(parts.slice_offsets.begin(), parts.slice_offsets.end());
+  std::vector<std::uint32_t> schedule;
+  if (parts.plan.coding == Coding::packed)
+    schedule = balanced_schedule(
+        offsets, {context.properties().multiprocessors, packed_threads / warp_size});
+  view_.slices = static_cast<std::uint32_t>(std::max<std::int64_t>(std::ssize(offsets) - 1, 0));
+  view_.positions = schedule.empty() ? view_.slices : static_cast<std::uint32_t>(schedule.size());
   DeviceLayout layout;
   layout.add<std::uint32_t>(parts.words, view_.values.words);
   layout.add<std::uint32_t>(column_words, view_.columns.words);
   layout.add<std::uint32_t>(offsets, view_.slice_offsets);
+  layout.add<std::uint32_t>(schedule, view_.schedule);
   layout.add<std::uint8_t>(parts.row_lengths.bytes(), view_.numbers);
   layout.add<std::byte>(tables.bytes, view_.tables);
   layout.add<std::uint64_t>(values.exception_places, view_.exception_places);
@@ -155,6 +163,7 @@ ArrayMatrix<T>::ArrayMatrix(Context<Cuda>& context, const CompressedMatrix<T>& m
   memory_ = layout.send(context);
   view_.columns.place();
   view_.values.place();
+  if (schedule.empty()) view_.schedule = nullptr;
   if (order.order.empty()) view_.order = nullptr;
 }
 

@@ -57,7 +57,10 @@ struct ArrayMatrixView {
   int row_stride;                           ///< patterns: from a row of a lane to its next
   bool finite;  ///< patterns: all values are, so that times 0 they are 0
 
+  std::uint32_t slices;
   const std::uint32_t* slice_offsets;
+  const std::uint32_t* schedule;  ///< packed: as balanced_schedule() returns it, or null
+  std::uint32_t positions;        ///< of the schedule, or as many as there are slices
   DevicePlanes columns;
   DevicePlanes values;
   std::uint32_t first_column;
@@ -78,9 +81,12 @@ struct ArrayMatrixView {
   T* pieces;  ///< the sums of the pieces of long rows, of one column after the other
 };
 
+/// Threads of a multiprocessor, in one block, that multiply packed rows.
+inline constexpr int packed_threads = 1024;
+
 /// Owns the device's copy: one allocation of the container's parts, at most
-/// DeviceMatrix::extra_bytes, most_block_columns values for each piece of a long row and, of
-/// patterns, the bytes below.
+/// DeviceMatrix::extra_bytes, most_block_columns values for each piece of a long row, of packed
+/// rows whose slices are uneven the schedule and, of patterns, the bytes below.
 template <class T>
 class ArrayMatrix {
  public:
@@ -93,6 +99,8 @@ class ArrayMatrix {
 
   /// What kernels read of a pattern, and of an entry of one, beyond the container's bytes of these.
   static constexpr std::int64_t pattern_bytes = sizeof(PatternInfo), entry_bytes = 8;
+  /// Of the schedule, for each slice, at most.
+  static constexpr std::int64_t slice_bytes = 8;
 
   const ArrayMatrixView<T>& view() const { return view_; }
   std::int64_t bytes() const { return bytes_; }

@@ -126,11 +126,11 @@ class FieldAgent : public RowAgent<T, shared, columns> {
 
  public:
   using Base::Base;
-  static constexpr int threads = shapes || columns > 1 ? 512 : 1024;
+  static constexpr int threads = shapes || columns > 1 ? 512 : packed_threads;
   static constexpr bool ahead = shapes;  ///< without patterns registers are short
 
   static __device__ std::uint32_t groups(const ArrayMatrixView<T>& matrix) {
-    return (matrix.coded_rows + 31) / 32;
+    return matrix.positions;
   }
 
   __device__ void prepare(std::uint32_t slice) {
@@ -138,13 +138,17 @@ class FieldAgent : public RowAgent<T, shared, columns> {
   }
 
   __device__ void load_slice(std::uint32_t slice) {
-    slice = min(slice, groups(matrix_) - 1);
+    slice = min(slice, matrix_.slices - 1);
     begin_ = matrix_.slice_offsets[slice];
     end_ = matrix_.slice_offsets[slice + 1];
     this->template load_numbers<1, 32>(32 * slice + lane_, matrix_.coded_rows - 1, number_);
   }
 
   __device__ void run(std::uint32_t slice, std::uint32_t next) {
+    if constexpr (!shapes) {
+      if (matrix_.schedule != nullptr) slice = matrix_.schedule[slice];
+      if (slice >= matrix_.slices) return;
+    }
     if constexpr (!ahead) load_slice(slice);
     const std::uint32_t first = begin_;
     const std::uint32_t width = end_ - begin_;

@@ -59,11 +59,13 @@ void check_products(Context<Cuda>& context, const Csr<T>& matrix, const Plan& pl
   const auto compressed = encode(matrix, plan, histogram);
   const CompressedOperator<T, Cuda> a(context, compressed);
   const RowPatterns<T>& patterns = compressed.parts().arrays.patterns;
-  CHECK(a.device_bytes() <= compressed.storage().total() + detail::DeviceMatrix<T>::extra_bytes +
-                                detail::ArrayMatrix<T>::pattern_bytes * patterns.count() +
-                                detail::ArrayMatrix<T>::entry_bytes * std::ssize(patterns.offsets) +
-                                static_cast<std::int64_t>(sizeof(T)) * detail::most_block_columns *
-                                    compressed.parts().arrays.order.pieces());
+  CHECK(a.device_bytes() <=
+        compressed.storage().total() + detail::DeviceMatrix<T>::extra_bytes +
+            detail::ArrayMatrix<T>::pattern_bytes * patterns.count() +
+            detail::ArrayMatrix<T>::entry_bytes * std::ssize(patterns.offsets) +
+            detail::ArrayMatrix<T>::slice_bytes * std::ssize(compressed.parts().slice_offsets) +
+            static_cast<std::int64_t>(sizeof(T)) * detail::most_block_columns *
+                compressed.parts().arrays.order.pieces());
   const auto hx = uniform_vector<T>(matrix.cols(), 42), hy = uniform_vector<T>(matrix.rows(), 43);
   const std::vector<T> poison(matrix.rows(), nan);
   auto wild = hx;  // what padding or an empty row touches by mistake shows as NaN
@@ -170,6 +172,56 @@ TEST_CASE_TEMPLATE("lanes take several rows of large matrices of patterns", T, d
     }
     check(Csr<T>(rows, rows + 200, std::move(offsets), std::move(columns), std::move(values)));
   }
+}
+
+/// Rows of 0 to 11 entries and, where every `period`-th slice is, of 40 more.
+template <class T, class Value>
+Csr<T> uneven_matrix(std::int64_t rows, std::int64_t period, const Value& value) {
+  std::vector<std::int64_t> offsets = {0};
+  std::vector<std::int32_t> columns;
+  std::vector<T> values;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const std::int64_t length = i * i % 12 + (i / 32 % period == 5 ? 40 : 0);
+    for (std::int64_t k = 0; k < length; ++k) {
+      columns.push_back(static_cast<std::int32_t>(i + k * (1 + i % 3)));
+      values.push_back(static_cast<T>(value(std::ssize(columns))));
+    }
+    offsets.push_back(std::ssize(columns));
+  }
+  return Csr<T>(rows, rows + 200, std::move(offsets), std::move(columns), std::move(values));
+}
+
+TEST_CASE_TEMPLATE("uneven slices of fields of every kind are multiplied once each", T, double,
+                   float) {
+  Context<Cuda> context;
+  const std::int64_t period =
+      std::int64_t{context.properties().multiprocessors} * detail::packed_threads / 32;
+  const auto random = uniform_vector<double>(1'000'003, 8);
+  const auto in = [&](std::int64_t i) { return random[i % std::ssize(random)]; };
+  const auto check = [&](const auto& value) {
+    const auto matrix = uneven_matrix<T>(3 * 32 * period + 17, period, value);
+    const Histogram histogram = count_pairs(matrix);
+    const auto hx = uniform_vector<T>(matrix.cols(), 42);
+    const auto x = upload(context, hx);
+    const std::vector<T> poison(matrix.rows(), std::numeric_limits<T>::quiet_NaN());
+    const Expected<T> expected(matrix, 1, hx, 0, poison);
+    for (const Coding coding : {Coding::packed, Coding::shapes}) {
+      CAPTURE(traits(coding).name);
+      const auto compressed = encode(matrix, {.coding = coding}, histogram);
+      const CompressedOperator<T, Cuda> a(context, compressed);
+      auto y = upload(context, poison);
+      a.apply(x, y);
+      CHECK(expected.agrees(download(context, y)));
+    }
+  };
+  check([&](std::int64_t i) { return in(i); });
+  check([&](std::int64_t i) { return 1.5 + std::abs(in(i)); });
+  check([&](std::int64_t i) { return std::ldexp(in(i), static_cast<int>(i % 120) - 60); });
+  check([&](std::int64_t i) { return i % 7; });
+  check([&](std::int64_t i) { return i % 1'000'003; });
+  check([&](std::int64_t i) { return 1 + i % 3001; });
+  check([&](std::int64_t i) { return i % 5003 == 7 ? 1e30 : 1 + in(i) / 4; });
+  check([&](std::int64_t i) { return i % 5003 == 7 ? HUGE_VAL : 1 + in(i) / 4; });
 }
 
 TEST_CASE_TEMPLATE("long rows are added up piece by piece, in x'y too", T, double, float) {
