@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -74,6 +75,53 @@ InertiaCount ShiftInvert::count_below(double sigma) {
   const auto end = problem.factor.factor(1, scaled, detail::Pivots::any, [] { return true; });
   if (end != detail::SparseLdlt::End::done) return {-1, std::nan("")};
   return {problem.factor.negative(), problem.factor.backward_error() * problem.pencil.a_scale};
+}
+
+bool ShiftInvert::prove(EigenReport& report, Which which) {
+  require(which != Which::nearest, "which is nearest, solve proves that itself");
+  if (!report.converged() || report.pairs.empty()) return false;
+  const double worst = std::ranges::max(report.pairs, {}, &EigenPair::residual).residual;
+  const auto key = [which](const EigenPair& pair) { return detail::sort_key(which, pair.value); };
+  const double last = key(report.pairs.back());
+  for (double slack = std::max(4 * worst, 1e-14 * report.norm); slack <= 64 * report.threshold;
+       slack *= 1.5) {
+    const double reach = last - slack;  // of keys
+    const auto near = [&](const EigenPair& pair) {
+      return std::abs(key(pair) - reach) < slack / 2;
+    };
+    if (std::ranges::any_of(report.pairs, near)) continue;
+    const auto found = std::ranges::count_if(
+        report.pairs, [&](const EigenPair& pair) { return key(pair) < reach; });
+    const InertiaCount low = count_below(which == Which::largest ? -reach : reach);
+    const InertiaCount high = which == Which::magnitude ? count_below(-reach) : InertiaCount{0, 0};
+    report.factorizations += which == Which::magnitude ? 2 : 1;
+    report.factor_bytes = cost().bytes;
+    if (low.below < 0 || high.below < 0 || !std::isfinite(low.backward_error)) break;
+    const double error = std::max(low.backward_error, high.backward_error);
+    if (error > slack / 4) {
+      slack = std::max(slack, 6 * error);
+      continue;
+    }
+    const std::int64_t n = state_->problem.A.rows();
+    const std::int64_t better = which == Which::smallest  ? low.below
+                                : which == Which::largest ? n - low.below
+                                                          : low.below + n - high.below;
+    const std::string text = fmt::format("{} eigenvalues {} {:.6e} by inertia", better,
+                                         which == Which::smallest  ? "below"
+                                         : which == Which::largest ? "above"
+                                                                   : "of a magnitude above",
+                                         which == Which::smallest ? reach : -reach);
+    report.verified = better <= found;
+    if (report.verified) {
+      report.proof = text + ", as many as found";
+    } else {
+      report.status = Status::stagnated;
+      report.detail = fmt::format("{}, {} of them found", text, found);
+    }
+    return report.verified;
+  }
+  report.warnings.push_back("the factorisation is too inaccurate for a count of eigenvalues");
+  return false;
 }
 
 EigenReport ShiftInvert::solve(Span<double, Host> vectors, const EigenOptions<double>& options,

@@ -20,11 +20,11 @@ struct FactorCost {
   double flops;           ///< of one factorisation
 };
 
-/// How many eigenvalues lie below sigma: negative elements of D in A - sigma B = L D L' - E. With B
-/// = I they are those of A + E, whose eigenvalues are those of A but for ||E||; with a singular B,
-/// add what A has of negative ones on its null space.
+/// How many eigenvalues lie below sigma: the negative elements of D in L D L' = A - sigma B + E.
+/// With B = I they are those of A + E, which are those of A but for ||E||; a singular B adds what A
+/// has of negative ones on its null space, at any sigma.
 struct InertiaCount {
-  std::int64_t below;
+  std::int64_t below;     ///< -1 where there is no factorisation
   double backward_error;  ///< about ||E||_F, measured by products with random vectors; NaN: none
 };
 
@@ -41,13 +41,20 @@ class ShiftInvert {
 
   FactorCost cost() const;
 
-  /// Allocates the factor. Throws Error(out_of_memory) with the bytes.
+  /// One factorisation. Throws Error(out_of_memory) with the bytes.
   InertiaCount count_below(double sigma);
+
+  /// Counts, for a report of another solver of the same problem that has converged, the eigenvalues
+  /// that are better than its last one by more than a few times its residual, with one
+  /// factorisation (magnitude: two). Not more than were found: sets `verified` and `proof`. More:
+  /// the status becomes stagnated. Neither, where the factorisation is too inaccurate: false, and a
+  /// warning.
+  bool prove(EigenReport& report, Which which);
 
   /// Finds options.nev eigenpairs A v = lambda B v: the smallest, the largest, or those nearest to
   /// options.target. Vectors, orthonormal (B-orthonormal), are written one after another into
-  /// `vectors`, n * nev elements, unless it is empty. What is not zero in options.probe_symmetry
-  /// does not matter here: the matrices were looked at.
+  /// `vectors`, n * nev elements, unless it is empty. options.probe_symmetry has no effect: the
+  /// matrices were looked at.
   ///
   /// For an end of the spectrum sigma is placed beyond it, which a factorisation with positive
   /// pivots proves, and moved towards it by what the runs of Lanczos show, until one converges. The

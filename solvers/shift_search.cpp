@@ -190,10 +190,13 @@ bool ShiftSearch::improve(Span<const double, Host> U, std::int64_t count) {
   X_.resize(n_ * count);
   Eigen::Map<Eigen::MatrixXd>(X_.data(), n_, count) = X * solver.eigenvectors();
   pairs_.clear();
-  for (std::int64_t j = 0; j < count; ++j)
-    pairs_.push_back({sigma_ + solver.eigenvalues()[j], 0, j});
+  for (std::int64_t j = 0; j < count; ++j)  // a matrix of zeros has no others, up to rounding
+    pairs_.push_back({norm_a_ > 0 ? sigma_ + solver.eigenvalues()[j] : 0, 0, j});
   std::ranges::stable_sort(pairs_, {}, [&](const Pair& pair) { return distance(pair); });
-  for (Pair& pair : pairs_) measure(pair);
+  for (Pair& pair : pairs_) {
+    measure(pair);
+    if (!problem_->mass) norm_a_ = std::max(norm_a_, std::abs(pair.value) - pair.residual);
+  }
   return true;
 }
 

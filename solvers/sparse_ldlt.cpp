@@ -77,7 +77,7 @@ class Assembly {
 template <class Result, class Left, class Right>
 void subtract_lower(Result&& C, const Left& L, const Right& W, int threads) {
   const std::int64_t n = W.rows();
-  const bool worthwhile = n > 2 * strip && n * n * W.cols() > 50'000'000;
+  const bool worthwhile = n > 2 * strip && n * n * W.cols() > 4'000'000;
   parallel_tasks(worthwhile ? threads : 1, (n + strip - 1) / strip, [&](std::int64_t task) {
     const std::int64_t begin = task * strip, size = std::min(strip, n - begin),
                        below = C.rows() - begin;
