@@ -90,7 +90,7 @@ double ShiftSearch::threshold() const {
 /// Rounding of solutions shows in the inverse's residuals, relative to its norm; what it leaves is
 /// taken out afterwards.
 double ShiftSearch::inner_tolerance() const {
-  const double rounding = 32 * eps * norm_a_ / std::max(std::abs(away_), eps * norm_a_);
+  const double rounding = 32 * eps * norm_a_ / std::max(std::abs(away_), eps * scale_);
   return std::clamp(strictness_ * std::clamp(rounding, 1e-11, 1e-7), 1e-14, 1e-4);
 }
 

@@ -56,7 +56,7 @@ TEST_CASE("a sparse factorisation solves and counts as Eigen's dense methods do"
       const auto spectrum = dense_spectrum(matrix);
       CHECK(factor.negative() ==
             std::ranges::count_if(spectrum, [=](double value) { return value < sigma; }));
-      CHECK(factor.backward_error() <= 1e-11);
+      CHECK(factor.backward_error() <= 1e-9);  // there is no pivoting
       const Eigen::VectorXd b = some_vector(n);
       Eigen::VectorXd x = b / pencil.a_scale;
       factor.solve(elements(x));
