@@ -12,9 +12,10 @@
 #include <tansolve/solvers/shift_invert.hpp>
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace tansolve::app {
 namespace {
@@ -172,7 +173,17 @@ EigenReport run_in_turn(const Console& console, const EigsCommandOptions& option
   say_factor(
       console, problem.solver().cost(),
       fmt::format(", for lanczos has stalled after {} products", first.operator_applications));
+  std::vector<T> kept(vectors.size());
+  copy_to_host<T>(A.context(), vectors, kept);
   EigenReport report = run_shift_invert(options, left(finding), problem, A.context(), vectors);
+  const bool limited = report.status == Status::iteration_limit ||
+                       report.status == Status::time_limit || report.status == Status::cancelled;
+  if (limited && std::isnan(report.pairs.front().value)) {  // those of lanczos are better than none
+    report.pairs = first.pairs;
+    report.norm = first.norm;
+    report.threshold = first.threshold;
+    copy_from_host<T>(A.context(), kept, vectors);
+  }
   if (report.status == Status::breakdown || report.status == Status::stagnated ||
       report.status == Status::not_finite) {
     console.say("solver    shift-invert: {}\n", report.detail);

@@ -33,6 +33,10 @@ SparseLdlt::End MassRoot::compute(const std::function<bool()>& go_on) {
   return SparseLdlt::End::done;
 }
 
+std::int64_t MassRoot::nullity() const {
+  return factor_ ? factor_->zeros() : std::ranges::count(diagonal_, 0.0);
+}
+
 void MassRoot::apply(std::span<double> x) const {
   if (factor_) return factor_->multiply_root(x);
   for (std::size_t i = 0; i < diagonal_.size(); ++i) x[i] *= diagonal_[i];

@@ -21,6 +21,7 @@ class MassRoot {
   std::int64_t bytes() const { return fronts_ ? fronts_->bytes : 0; }
   /// Computes it, once. refused: B has an eigenvalue below 0 beyond rounding.
   SparseLdlt::End compute(const std::function<bool()>& go_on);
+  std::int64_t nullity() const;  ///< once computed: the dimension of B's null space
 
   void apply(std::span<double> x) const;             ///< x = F x
   void apply_transposed(std::span<double> x) const;  ///< x = F' x

@@ -83,8 +83,13 @@ bool ShiftInvert::prove(EigenReport& report, Which which) {
   const double worst = std::ranges::max(report.pairs, {}, &EigenPair::residual).residual;
   const auto key = [which](const EigenPair& pair) { return detail::sort_key(which, pair.value); };
   const double last = key(report.pairs.back());
-  for (double slack = std::max(4 * worst, 1e-14 * report.norm); slack <= 64 * report.threshold;
-       slack *= 1.5) {
+  // With a mass, residuals may be those of eigenvalues or of A: the coarser of both units.
+  double unit = 1;
+  if (state_->problem.mass)
+    for (const EigenPair& pair : report.pairs)
+      unit = std::max(unit, std::abs(pair.value) / report.norm);
+  for (double slack = unit * std::max(4 * worst, 1e-14 * report.norm);
+       slack <= 64 * unit * report.threshold; slack *= 1.5) {
     const double reach = last - slack;  // of keys
     const auto near = [&](const EigenPair& pair) {
       return std::abs(key(pair) - reach) < slack / 2;
@@ -97,7 +102,7 @@ bool ShiftInvert::prove(EigenReport& report, Which which) {
     report.factorizations += which == Which::magnitude ? 2 : 1;
     report.factor_bytes = cost().bytes;
     if (low.below < 0 || high.below < 0 || !std::isfinite(low.backward_error)) break;
-    const double error = std::max(low.backward_error, high.backward_error);
+    const double error = unit * std::max(low.backward_error, high.backward_error);
     if (error > slack / 4) {
       slack = std::max(slack, 6 * error);
       continue;

@@ -32,16 +32,16 @@ struct InertiaCount {
 /// with, and the memory of it. Both must outlive it. One solve at a time.
 class ShiftInvert {
  public:
-  /// Orders the elimination, which takes about as long as some hundred products with A. Throws
-  /// Error(invalid_argument) for shapes, for values that are not finite and for a matrix that is
-  /// not symmetric, Error(not_supported) for more than 2^31 - 1 entries.
+  /// Orders the elimination, which takes as long as some hundred to a thousand products with A.
+  /// Throws Error(invalid_argument) for shapes, for values that are not finite and for a matrix
+  /// that is not symmetric, Error(not_supported) for more than 2^31 - 1 entries.
   ShiftInvert(Context<Host>& context, const Csr<double>& A, const Csr<double>* mass = nullptr);
   ~ShiftInvert();
   ShiftInvert(ShiftInvert&&) noexcept;
 
   FactorCost cost() const;
 
-  /// One factorisation. Throws Error(out_of_memory) with the bytes.
+  /// One factorisation, which nothing interrupts. Throws Error(out_of_memory) with the bytes.
   InertiaCount count_below(double sigma);
 
   /// Counts, for a report of another solver of the same problem that has converged, the eigenvalues

@@ -29,7 +29,7 @@ void ShiftSearch::judge(const EigenReport& inner) {
     const Proof proof = verify_ ? prove() : Proof::unknown;
     complete_ = !verify_ || proof == Proof::proved || (proof == Proof::unknown && inner.verified);
     if (complete_ || ended()) return;
-    if (searching_ && nearest()) wanted_ = std::min(n_, wanted_ + 2);
+    if (searching_ && nearest()) wanted_ = std::min(n_ - problem_->root.nullity(), wanted_ + 2);
     searching_ = true;
   } else if (inner.converged()) {
     strictness_ /= 100;
@@ -77,8 +77,8 @@ std::optional<double> ShiftSearch::better_offset() const {
 /// no pair's own is near to.
 std::optional<double> ShiftSearch::clear_distance(double slack) const {
   const std::int64_t nev = options_->nev;
-  const double limit = std::max(threshold() / (problem_->mass ? norm_b_ : 1), 2 * slack);
-  for (double below = slack; below <= 64 * limit; below *= 1.5) {
+  // Each pair rules out a stretch of `slack`.
+  for (double below = slack; below <= static_cast<double>(nev + 2) * slack; below += slack / 2) {
     const double at = distance(pairs_[nev - 1]) - below;
     const auto near = [&](const Pair& pair) { return std::abs(distance(pair) - at) < slack / 2; };
     if (std::none_of(pairs_.begin(), pairs_.begin() + nev, near)) return at;
@@ -109,11 +109,12 @@ std::optional<std::int64_t> ShiftSearch::count_within(double reach, double& erro
 ShiftSearch::Proof ShiftSearch::prove() {
   double worst = 0;
   for (std::int64_t i = 0; i < options_->nev; ++i) worst = std::max(worst, pairs_[i].residual);
-  const double unit = problem_->mass ? scale_ / norm_a_ : 1;  // of eigenvalues to residuals
+  const double unit =
+      problem_->mass && norm_a_ > 0 ? scale_ / norm_a_ : 1;  // of eigenvalues to residuals
   double slack = unit * std::max({4 * worst, 4 * error_, 16 * eps * norm_a_});
   for (int attempt = 0; attempt < 4; ++attempt) {
     const auto reach = clear_distance(slack);
-    if (!reach || slack > std::max(64 * unit * threshold(), 1e-12 * scale_)) return Proof::unknown;
+    if (!reach || slack > std::max(4 * unit * threshold(), 1e-12 * scale_)) return Proof::unknown;
     const auto found = std::count_if(pairs_.begin(), pairs_.begin() + options_->nev,
                                      [&](const Pair& pair) { return distance(pair) < *reach; });
     if (nearest() && *reach <= 0) {
@@ -128,12 +129,11 @@ ShiftSearch::Proof ShiftSearch::prove() {
       continue;
     }
     if (*count > found) return Proof::missing;
-    const double value = (nearest() ? target_ : 0) + *reach;
     proof_ = fmt::format("{} eigenvalues {} {:.6e} by inertia, as many as found", *count,
                          nearest()     ? "nearer to the target than"
                          : weight_ > 0 ? "below"
                                        : "above",
-                         (nearest() ? *reach : weight_ * value) * problem_->pencil.unit());
+                         (nearest() ? 1 : weight_) * *reach * problem_->pencil.unit());
     return Proof::proved;
   }
   return Proof::unknown;

@@ -98,7 +98,9 @@ double ShiftSearch::inner_tolerance() const {
 void ShiftSearch::estimate_norms() {
   const Pencil& pencil = problem_->pencil;
   const auto look = [&](const CsrOperator<double, Host>& M, Which which) {
-    EigenOptions<double> few{.nev = 1, .which = which, .max_products = 60, .time_limit = 1e300};
+    EigenOptions<double> few{.nev = 1,
+                             .which = which,
+                             .max_products = std::min<std::int64_t>(60, progress_.products_left())};
     few.seed = options_->seed;
     few.probe_symmetry = false;
     return lanczos(M, {}, few, inner_space(), false);
@@ -218,23 +220,32 @@ void ShiftSearch::measure(Pair& pair) {
   pair.residual = residual.stableNorm() / v.stableNorm();
 }
 
+/// Of the mass, which may rule the problem out.
+void ShiftSearch::take_root() {
+  const auto end = problem_->root.compute([&] { return go_on(); });
+  const std::int64_t finite = n_ - problem_->root.nullity();
+  if (end == SparseLdlt::End::refused)
+    breakdown_ = {Status::breakdown, "the mass has an eigenvalue below 0"};
+  else if (end == SparseLdlt::End::done && finite < options_->nev)
+    breakdown_ = {Status::breakdown,
+                  fmt::format("the mass is singular: there are {} finite eigenvalues", finite)};
+}
+
+std::string ShiftSearch::no_place() const {
+  if (nearest()) return "no factorisation near the target is accurate";
+  const char* infinite = problem_->mass ? "; of a singular mass it may be infinite" : "";
+  return fmt::format("no shift beyond this end of the spectrum was found{}", infinite);
+}
+
 EigenReport ShiftSearch::run(Span<double, Host> vectors) {
   progress_.start();
   if (progress_.exhausted()) return finish(vectors);
   estimate_norms();
-  const auto root = problem_->root.compute([&] { return go_on(); });
-  if (root == SparseLdlt::End::refused)
-    breakdown_ = {Status::breakdown, "the mass has an eigenvalue below 0"};
+  take_root();
   while (!complete_ && !ended()) {
     if (!placed_) {
       const Placed placed = place();
-      if (placed == Placed::no)
-        breakdown_ = {Status::breakdown,
-                      nearest() ? "no factorisation near the target is accurate"
-                                : "no shift beyond this end of the spectrum was found" +
-                                      std::string(problem_->mass ? "; of a singular mass it may be "
-                                                                   "infinite"
-                                                                 : "")};
+      if (placed == Placed::no) breakdown_ = {Status::breakdown, no_place()};
       if (placed != Placed::yes) continue;
     }
     Vector<double, Host> U(*problem_->context, n_ * wanted_);

@@ -70,7 +70,9 @@ class ShiftSearch {
   bool residuals_meet() const;
 
   void estimate_norms();
+  void take_root();
   Placed place();
+  std::string no_place() const;
   bool accurate();
   EigenReport look_for_pairs(Vector<double, Host>& U);
   bool improve(Span<const double, Host> U, std::int64_t count);

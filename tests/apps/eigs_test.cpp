@@ -151,6 +151,15 @@ TEST_CASE("eigs turns from lanczos to shift-invert where that stalls") {
   CHECK(eigs["operator_applications"] > 200);  // of both
   for (int i = 0; i < 10; ++i)
     CHECK(eigs["eigenvalues"][i].get<double>() == doctest::Approx(eigenvalue(i + 1)).epsilon(1e-6));
+  const Outcome dense = shell.tansolve("eigs cluster.mtx --nev 10 --tol 0");
+  CHECK(dense.code == 1);
+  CHECK(contains(dense.out, "shift-invert: residuals do not fall to the threshold"));
+  CHECK(contains(dense.out, "so it is solved densely"));
+  const Outcome limited = shell.tansolve("eigs cluster.mtx --nev 10 --json --max-products 260");
+  CHECK(limited.code == 1);
+  CHECK(contains(limited.err, "for lanczos has stalled after"));
+  CHECK(limited.json()["eigs"]["status"] == "iteration_limit");
+  CHECK(limited.json()["eigs"]["eigenvalues"][9].is_number());
   const Json alone = shell.tansolve("eigs cluster.mtx --nev 10 --json --solver lanczos").json();
   CHECK(alone["eigs"]["solver"] == "lanczos");
   CHECK(alone["eigs"]["converged"] == 10);

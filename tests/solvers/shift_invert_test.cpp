@@ -165,6 +165,13 @@ TEST_CASE("shift-invert solves A v = lambda B v, also with a singular B") {
   const auto refused = find_inverse(a, {.nev = 4}, &indefinite).report;
   CHECK(refused.status == Status::breakdown);
   CHECK(refused.detail == "the mass has an eigenvalue below 0");
+  std::vector<double> few(n);
+  few[3] = few[70] = 1;
+  const auto rank_two = diagonal_matrix(few);
+  CHECK(find_inverse(a, {.nev = 2}, &rank_two).report.converged());
+  const auto short_of = find_inverse(a, {.nev = 3}, &rank_two).report;
+  CHECK(short_of.status == Status::breakdown);
+  CHECK(short_of.detail == "the mass is singular: there are 2 finite eigenvalues");
 }
 
 TEST_CASE("shift-invert says how it ended") {
