@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 namespace tansolve::detail {
 namespace {
@@ -55,7 +54,7 @@ ShiftSearch::ShiftSearch(ShiftProblem& problem, const EigenOptions<double>& opti
                 factor_bytes +
                     LanczosWorkspace<double, Host>::bytes(*problem.context, problem.A.rows(),
                                                           options.nev, inner_space()) +
-                    8 * problem.A.rows() * options.nev),
+                    5 * 8 * problem.A.rows() * options.nev),  // U, F U, X, F'X and the last X
       inverse_(problem),
       weight_(options.which == Which::largest ? -1 : 1),
       target_(options.target / problem.pencil.unit()),
@@ -112,9 +111,8 @@ void ShiftSearch::estimate_norms() {
   if (nearest()) scale_ = std::max(scale_, std::abs(target_));
   if (scale_ == 0) scale_ = 1;
   if (nearest()) return;
-  if (problem_->mass) {
-    away_ = 1e-3 * scale_;
-  } else if (std::isfinite(a.pairs[0].value)) {
+  away_ = 1e-3 * scale_;
+  if (!problem_->mass && std::isfinite(a.pairs[0].value)) {
     top_ = weight_ * a.pairs[0].value / pencil.a_scale;
     away_ = std::max(a.pairs[0].residual / pencil.a_scale, 1e-6 * scale_);
   }
