@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tansolve eigs: A v = lambda v, and A v = lambda B v.
 #include "commands.hpp"
+#include "eigensolvers.hpp"
 #include "finite.hpp"
 #include "interrupt.hpp"
-#include "mass.hpp"
 #include "operators.hpp"
 #include "output.hpp"
-#include "prepare.hpp"
 
 #include <tansolve/codec/error.hpp>
 #include <tansolve/codec/matrix_market.hpp>
-#include <tansolve/kernels/csr_operator.hpp>
-#include <tansolve/preconditioners/jacobi.hpp>
-#include <tansolve/solvers/lanczos.hpp>
-#include <tansolve/solvers/lobpcg.hpp>
-#include <tansolve/solvers/mass_scaled.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -27,30 +22,36 @@
 namespace tansolve::app {
 namespace {
 
-struct EigsCommandOptions {
-  InputOptions input;
-  PlanOptions plan;
-  DeviceOptions device;
-  bool json = false;
-  bool verbose = false;
-  bool verify = true;
-  std::string solver = "auto";
-  bool jacobi = false;
-  std::string mass;
-  std::int64_t nev = 6;
-  Which which = Which::smallest;
-  LanczosSpace space;
-  std::string output;
-  std::optional<double> tolerance, time_limit;
-  std::optional<std::int64_t> max_products;
-};
-
 const std::vector<std::pair<std::string, Which>> all_ends = {
     {"smallest", Which::smallest}, {"largest", Which::largest}, {"magnitude", Which::magnitude}};
 
+/// An end, or near:SIGMA. Throws CLI::ValidationError.
+void set_which(const std::string& given, EigsCommandOptions& options) {
+  for (const auto& [end, which] : all_ends)
+    if (given == end) {
+      options.which = which;
+      return;
+    }
+  const std::string_view prefix = "near:";
+  const char* end = given.data() + given.size();
+  double target = 0;
+  if (!given.starts_with(prefix) ||
+      std::from_chars(given.data() + prefix.size(), end, target) !=
+          std::from_chars_result{end, std::errc()} ||
+      !std::isfinite(target))
+    throw CLI::ValidationError(
+        "--which",
+        fmt::format("'{}' must be smallest, largest, magnitude or near:SIGMA, a number", given));
+  options.which = Which::nearest;
+  options.target = target;
+}
+
 template <class T>
 EigenOptions<T> eigen_options(const EigsCommandOptions& options) {
-  EigenOptions<T> result{.nev = options.nev, .which = options.which, .probe_symmetry = false};
+  EigenOptions<T> result{.nev = options.nev,
+                         .which = options.which,
+                         .target = options.target,
+                         .probe_symmetry = false};
   result.seed = options.input.seed;
   result.tolerance = options.tolerance.value_or(result.tolerance);
   result.time_limit = options.time_limit.value_or(result.time_limit);
@@ -118,9 +119,13 @@ Json eigs_json(const EigenReport& report, const std::vector<double>& verified) {
           {"norm", report.norm},
           {"threshold", report.threshold},
           {"verified", report.verified},
+          {"proof", or_none(report.proof)},
           {"restarts", report.iterations},
           {"searches", report.searches},
           {"operator_applications", report.operator_applications},
+          {"factorizations", report.factorizations},
+          {"solutions", report.solutions},
+          {"factor_bytes", report.factor_bytes},
           {"seconds", report.setup_seconds + report.solve_seconds},
           {"workspace_bytes", report.workspace_bytes}};
 }
@@ -129,60 +134,6 @@ void require_room(std::int64_t nev, std::int64_t n) {
   if (nev < 1 || nev > n)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("--nev {}: there are {} eigenvalues", nev, n));
-}
-
-/// Lanczos; with a diagonal mass on the operator that it scales.
-template <class T, class B>
-EigenReport run_lanczos(const Console& console, const EigsCommandOptions& options,
-                        const EigenOptions<T>& finding, const LinearOperator<T, B>& A,
-                        const Mass<T>& mass, Span<T, B> vectors) {
-  LanczosWorkspace<T, B> work(A.context(), A.rows(), options.nev, options.space);
-  console.say("solver    lanczos: {}\n",
-              work.dense() ? "the basis would be all of the space, so it is solved densely"
-                           : fmt::format("{} vectors, {} of memory", work.ncv(),
-                                         bytes_text(static_cast<double>(work.bytes()))));
-  if (!mass.matrix) return lanczos(A, vectors, finding, options.verify, work);
-  Vector<T, B> diagonal(A.context(), A.rows());
-  copy_from_host(A.context(), mass.diagonal, diagonal.span());
-  const MassScaled<T, B> scaled(A, diagonal);
-  EigenReport report = lanczos(scaled, vectors, finding, options.verify, work);
-  scaled.recover(vectors);
-  report.mass_name = options.mass;
-  return report;
-}
-
-template <class T, class B>
-EigenReport run_lobpcg(const Console& console, const EigsCommandOptions& options,
-                       const EigenOptions<T>& finding, const LinearOperator<T, B>& A,
-                       const Mass<T>& mass, Span<T, B> vectors) {
-  std::optional<Jacobi<T, B>> jacobi;
-  if (options.jacobi) jacobi.emplace(A.context(), A);
-  std::optional<CsrOperator<T, B>> B_operator;
-  if (mass.matrix) B_operator.emplace(A.context(), *mass.matrix);
-  LobpcgWorkspace<T, B> work(A.context(), A.rows(), options.nev);
-  console.say("solver    lobpcg: {} vectors at once, {} of memory\n", work.block(),
-              bytes_text(static_cast<double>(work.bytes())));
-  return lobpcg(
-      A, vectors, finding,
-      {.preconditioner = jacobi ? &*jacobi : nullptr, .mass = B_operator ? &*B_operator : nullptr},
-      work);
-}
-
-/// auto: lanczos where it can.
-template <class T>
-bool takes_lobpcg(const EigsCommandOptions& options, const Mass<T>& mass) {
-  const bool general_mass = mass.matrix && mass.diagonal.empty();
-  const bool by_lobpcg =
-      options.solver == "lobpcg" || (options.solver == "auto" && (general_mass || options.jacobi));
-  if (!by_lobpcg && general_mass)
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("--b {}: is not diagonal, which --solver lanczos needs; lobpcg takes "
-                            "it",
-                            options.mass));
-  if (!by_lobpcg && options.jacobi)
-    throw Error(ErrorCode::invalid_argument,
-                "--precond jacobi: lanczos takes no preconditioner; --solver lobpcg does");
-  return by_lobpcg;
 }
 
 template <class T, class B>
@@ -203,8 +154,7 @@ ExitCode find_on(Context<B>& context, const std::string& device, const EigsComma
   {
     StatusLine line;
     finding.monitor = make_eigen_monitor(options.verbose, interrupt, line);
-    const auto run = takes_lobpcg(options, mass) ? run_lobpcg<T, B> : run_lanczos<T, B>;
-    report = run(console, options, finding, *A, mass, device_vectors);
+    report = find_pairs<T, B>(console, options, finding, *A, matrix, mass, device_vectors);
   }
   std::vector<T> vectors(device_vectors.size());
   copy_to_host<T>(context, device_vectors, vectors);
@@ -260,14 +210,20 @@ void add_eigensolver_options(CLI::App& parser, EigsCommandOptions& options) {
       ->check(count)
       ->type_name("K")
       ->capture_default_str();
-  add_choice<Which>(parser, "--which", all_ends, options.which,
-                    "The end of the spectrum: algebraically smallest, the default, or largest, or "
-                    "the largest in magnitude");
+  parser
+      .add_option_function<std::string>(
+          "--which", [&](const std::string& given) { set_which(given, options); },
+          "The algebraically smallest, the default, the largest, the largest in magnitude, or "
+          "those nearest to SIGMA")
+      ->type_name("smallest|largest|magnitude|near:SIGMA");
   add_choice<std::string>(parser, "--solver",
-                          {{"auto", "auto"}, {"lanczos", "lanczos"}, {"lobpcg", "lobpcg"}},
+                          {{"auto", "auto"},
+                           {"lanczos", "lanczos"},
+                           {"lobpcg", "lobpcg"},
+                           {"shift-invert", "shift-invert"}},
                           options.solver,
-                          "auto, the default: lanczos, but lobpcg for --precond and for a --b that "
-                          "is not diagonal");
+                          "auto, the default: lanczos, and where it stalls shift-invert, on the "
+                          "host; lobpcg for --precond");
   add_choice<bool>(parser, "--precond", {{"none", false}, {"jacobi", true}}, options.jacobi,
                    "Of lobpcg; none by default");
   parser
@@ -305,9 +261,13 @@ void add_eigensolver_options(CLI::App& parser, EigsCommandOptions& options) {
                             {"f16", BasisStorage::fp16}},
                            options.space.storage,
                            "Of the stored basis; below working precision --tol has a limit");
-  add_choice<bool>(parser, "--verify", {{"on", true}, {"off", false}}, options.verify,
-                   "on, the default: search for missed copies of multiple eigenvalues before "
-                   "saying converged");
+  add_choice<Verification>(parser, "--verify",
+                           {{"on", Verification::search},
+                            {"off", Verification::none},
+                            {"inertia", Verification::inertia}},
+                           options.verification,
+                           "on, the default: search for missed copies of multiple eigenvalues "
+                           "before saying converged; inertia: count them by a factorisation");
   parser.add_option("--max-products", options.max_products, "Most products with A; 1000000")
       ->check(count)
       ->type_name("N");
@@ -319,8 +279,8 @@ void add_eigensolver_options(CLI::App& parser, EigsCommandOptions& options) {
 }  // namespace
 
 Command add_eigs(CLI::App& program) {
-  CLI::App& parser =
-      *program.add_subcommand("eigs", "Eigenvalues at an end of the spectrum of a symmetric A");
+  CLI::App& parser = *program.add_subcommand(
+      "eigs", "Eigenvalues of a symmetric A, at an end of the spectrum or within");
   const auto options = std::make_shared<EigsCommandOptions>();
   add_input_options(parser, options->input);
   add_plan_options(parser, options->plan);
@@ -328,7 +288,8 @@ Command add_eigs(CLI::App& program) {
   add_device_options(parser, options->device);
   add_eigensolver_options(parser, *options);
   add_output_option(parser, options->output,
-                    "Write the vectors, n x K, converged or not, as Matrix Market", "V.mtx");
+                    "Write the vectors, n x K, converged or not, as Matrix Market", "V.mtx",
+                    "-o,--output,--vectors");
   parser.add_flag("-v,--verbose", options->verbose, "Each restart on stderr");
   add_json_option(parser, options->json);
   return {&parser, [options] { return find(*options); }};

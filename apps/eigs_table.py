@@ -59,8 +59,9 @@ def count_below(a, sigma):
     return int((lu.U.diagonal() < 0).sum())
 
 
-def missed(a, which, values, slack):
-    """What was missed: 'none', 'none (inertia)', a number, or 'open'."""
+def missed(a, which, found):
+    """What was missed: 'none', 'none (inertia)', 'none (own inertia)', a number, or 'open'."""
+    values, slack = found["eigenvalues"], found["threshold"]
     sign = 1 if which == "smallest" else -1
     values = sign * numpy.array(values)
     if a.shape[0] <= DENSE:
@@ -74,17 +75,18 @@ def missed(a, which, values, slack):
         except (RuntimeError, MemoryError, multiprocessing.TimeoutError):
             better = None
     if better is None:
-        return "open"
-    found = int((values < values[-1] - slack).sum())
-    return "none (inertia)" if better <= found else f"{better - found} missed"
+        return "open" if found["proof"] == "none" else "none (own inertia)"
+    known = int((values < values[-1] - slack).sum())
+    return "none (inertia)" if better <= known else f"{better - known} missed"
 
 
 def row(name, which, document, verdict):
     found, matrix = document["eigs"], document["matrix"]
     worst = max(found["verified_residuals"]) / found["norm"]
-    return (f"| {name} | {matrix['rows']} | {which} | {found['status']} | {found['converged']} | "
-            f"{worst:.1e} | {found['operator_applications']} | {found['seconds']:.2f} | "
-            f"{found['searches']} | {verdict} |")
+    return (f"| {name} | {matrix['rows']} | {which} | {found['solver']} | {found['status']} | "
+            f"{found['converged']} | {worst:.1e} | {found['operator_applications']} | "
+            f"{found['solutions']} | {found['factorizations']} | {found['seconds']:.2f} | "
+            f"{verdict} |")
 
 
 def main():
@@ -94,8 +96,8 @@ def main():
     parser.add_argument("--rows", type=int, default=20000)
     parser.add_argument("--time", type=float, default=100)
     arguments, options = parser.parse_known_args()
-    print("| matrix | rows | end | status | pairs | worst residual / norm | products | s "
-          "| searches | missed |\n" + "|---" * 10 + "|")
+    print("| matrix | rows | end | solver | status | pairs | worst residual / norm | products "
+          "| solutions | factors | s | missed |\n" + "|---" * 12 + "|")
     failures = 0
     for path in sorted(arguments.folder.glob("*.gz")):
         info = subprocess.run([arguments.program, "info", str(path), "--json"],
@@ -113,7 +115,7 @@ def main():
             found = document["eigs"]
             verdict = "-"
             if found["status"] == "converged":
-                verdict = missed(a, which, found["eigenvalues"], found["threshold"])
+                verdict = missed(a, which, found)
                 worst = max(found["verified_residuals"])
                 failures += verdict.endswith("missed") or worst > 1.001 * found["threshold"]
             print(row(path.name.split(".")[0], which, document, verdict), flush=True)

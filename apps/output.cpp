@@ -43,8 +43,8 @@ void require_writable(const std::string& name, const std::filesystem::path& path
 }  // namespace
 
 CLI::Option* add_output_option(CLI::App& parser, std::string& output, const std::string& help,
-                               const std::string& type_name) {
-  return parser.add_option("-o,--output", output, help + "; -: standard output")
+                               const std::string& type_name, const std::string& names) {
+  return parser.add_option(names, output, help + "; -: standard output")
       ->check([](const std::string& name) {
         return name.empty() ? "the name of the file is empty" : std::string();
       })

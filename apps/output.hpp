@@ -10,9 +10,10 @@
 
 namespace tansolve::app {
 
-/// Adds -o, --output; a name of no characters is refused.
+/// Adds -o, --output, or what `names` are; a name of no characters is refused.
 CLI::Option* add_output_option(CLI::App& parser, std::string& output, const std::string& help,
-                               const std::string& type_name);
+                               const std::string& type_name,
+                               const std::string& names = "-o,--output");
 
 /// Where a command writes its file, and where that leaves its text.
 struct Output {

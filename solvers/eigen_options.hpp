@@ -9,11 +9,12 @@
 
 namespace tansolve {
 
-/// The end of the spectrum that is wanted; pairs are reported in this order.
+/// The part of the spectrum that is wanted; pairs are reported in this order.
 enum class Which {
-  smallest,  ///< the algebraically smallest, ascending
-  largest,   ///< the algebraically largest, descending
-  magnitude  ///< the largest in magnitude, of either sign, descending in magnitude
+  smallest,   ///< the algebraically smallest, ascending
+  largest,    ///< the algebraically largest, descending
+  magnitude,  ///< the largest in magnitude, of either sign, descending in magnitude
+  nearest     ///< those nearest to a target, the nearest first; only ShiftInvert finds these
 };
 
 /// How far a solve has come.
@@ -34,6 +35,7 @@ template <class T>
 struct EigenOptions {
   std::int64_t nev = 6;  ///< pairs wanted
   Which which = Which::smallest;
+  double target = 0;  ///< of Which::nearest
   /// A pair has converged: ||A v - lambda v|| <= tolerance * norm, ||v|| = 1, where norm is the
   /// largest magnitude of a Ritz value that was met, never more than ||A||.
   double tolerance = std::is_same_v<T, float> ? 1e-5 : 1e-8;

@@ -118,7 +118,7 @@ EigenReport EigenProgress<T, B>::finish(std::vector<EigenPair> pairs, double nor
   report_.status = status;
   report_.detail = std::move(detail);
   report_.verified = report_.verified && report_.converged();
-  report_.operator_applications = products();
+  report_.operator_applications = products() - report_.solutions;
   if (preconditioner_ != nullptr)
     report_.preconditioner_applications =
         preconditioner_->applications() - preconditionings_before_;

@@ -7,6 +7,7 @@
 #include <tansolve/solvers/eigen_report.hpp>
 #include <tansolve/solvers/progress.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <string_view>
@@ -40,14 +41,23 @@ class EigenProgress {
   /// To be named in the report; either may be none.
   void involve(const LinearOperator<T, B>* preconditioner, const LinearOperator<T, B>* mass);
 
-  std::int64_t products() const { return A_->applications() - products_before_; }
+  /// With A, and solutions with a factor, which count as such.
+  std::int64_t products() const {
+    return A_->applications() - products_before_ + report_.solutions;
+  }
   std::int64_t products_left() const { return options_->max_products - products(); }
   bool out_of_products() const { return products_left() <= 0; }
   bool out_of_time() const { return seconds() > options_->time_limit; }
+  double seconds_left() const { return std::max(0.0, options_->time_limit - seconds()); }
   bool exhausted() const { return out_of_products() || out_of_time(); }
 
   void count_restart() { ++report_.iterations; }
   void count_search() { ++report_.searches; }
+  void count_restarts(std::int64_t restarts, std::int64_t searches) {
+    report_.iterations += restarts;
+    report_.searches += searches;
+  }
+  void count_solutions(std::int64_t solutions) { report_.solutions += solutions; }
   void verified(bool verified) { report_.verified = verified; }
   std::int64_t restarts() const { return report_.iterations; }
   /// Products that may still be done: after a cancel none, and at the pace so far within the time.

@@ -23,6 +23,10 @@ std::ostream& operator<<(std::ostream& out, const EigenReport& report) {
   s += fmt::format(": {} products, {} restarts", report.operator_applications, report.iterations);
   if (report.preconditioner_applications > 0)
     s += fmt::format(", {} of the preconditioner", report.preconditioner_applications);
+  if (report.factorizations > 0)
+    s += fmt::format(", {} factorisations of {} bytes, {} solutions", report.factorizations,
+                     report.factor_bytes, report.solutions);
+  if (!report.proof.empty()) s += fmt::format("\n  {}", report.proof);
   if (report.searches > 0)
     s += fmt::format(", {} searches for missed pairs, the last {}", report.searches,
                      report.verified ? "in vain" : "unfinished");

@@ -35,13 +35,18 @@ struct EigenReport {
   double norm = 0;       ///< the largest magnitude of a Ritz value: a bound of ||A|| from below
   double threshold = 0;  ///< tolerance * norm
   /// Whether a search from fresh random vectors, orthogonal to those found, ended without a better
-  /// pair. It is evidence with probability 1 in exact arithmetic, not a proof: that is for inertia.
+  /// pair: evidence with probability 1 in exact arithmetic, no proof. Where there is one, by
+  /// inertia, `proof` says so, and no search is needed.
   bool verified = false;
+  std::string proof;  ///< what inertia counted, of ShiftInvert; empty: nothing
 
   std::int64_t iterations = 0;  ///< of Lanczos: restarts
   std::int64_t searches = 0;    ///< from fresh vectors, after all pairs had converged
   std::int64_t operator_applications = 0;
   std::int64_t preconditioner_applications = 0;
+  std::int64_t factorizations = 0;  ///< of ShiftInvert, those given up included
+  std::int64_t solutions = 0;       ///< with a factor
+  std::int64_t factor_bytes = 0;    ///< of the largest, and of what it needed meanwhile
 
   double setup_seconds = 0;  ///< workspace and looks
   double solve_seconds = 0;

@@ -218,6 +218,14 @@ EigenReport iterate(const LinearOperator<T, B>& A, Span<T, B> vectors,
                          breakdown ? &*breakdown : nullptr);
 }
 
+template <class T>
+void require_end(const EigenOptions<T>& options) {
+  if (options.which == Which::nearest)
+    throw Error(ErrorCode::invalid_argument,
+                "lanczos: which is nearest, it must be an end of the spectrum or magnitude; "
+                "ShiftInvert takes it");
+}
+
 void require_tolerance(double tolerance, double least) {
   if (tolerance < least)
     throw Error(ErrorCode::invalid_argument,
@@ -233,6 +241,7 @@ EigenReport lanczos(const LinearOperator<T, B>& A, std::type_identity_t<Span<T, 
                     const std::type_identity_t<EigenOptions<T>>& options, bool verify,
                     std::type_identity_t<LanczosWorkspace<T, B>>& work) {
   detail::require_eigenproblem<T, B>("lanczos", A, vectors, options);
+  require_end(options);
   work.require(A.context(), A.rows(), options.nev);
   if (!work.dense()) require_tolerance(options.tolerance, least_tolerance<T>(work.space().storage));
   EigenProgress<T, B> progress("lanczos", A, options, work.bytes());

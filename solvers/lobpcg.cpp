@@ -226,8 +226,10 @@ EigenReport lobpcg(const LinearOperator<T, B>& A, std::type_identity_t<Span<T, B
                    const std::type_identity_t<LobpcgOperators<T, B>>& operators,
                    std::type_identity_t<LobpcgWorkspace<T, B>>& work) {
   detail::require_eigenproblem<T, B>("lobpcg", A, vectors, options);
-  require(options.which != Which::magnitude,
-          "which is magnitude, it must be smallest or largest; lanczos takes all");
+  require(options.which == Which::smallest || options.which == Which::largest,
+          fmt::format("which is {}, it must be smallest or largest; {} takes it",
+                      options.which == Which::magnitude ? "magnitude" : "nearest",
+                      options.which == Which::magnitude ? "lanczos" : "ShiftInvert"));
   require_operator(A, operators.preconditioner, "preconditioner");
   require_operator(A, operators.mass, "mass");
   work.require(A.context(), A.rows(), options.nev);

@@ -6,8 +6,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <vector>
 
 namespace tansolve::test {
 namespace {
@@ -78,12 +80,24 @@ TEST_CASE("eigs solves A v = lambda B v for diagonal and other B") {
     const Outcome run = shell.tansolve("eigs gen:poisson5:4 --nev 1 --json --b " + b);
     CHECK(run.code == 0);
     const Json eigs = run.json()["eigs"];
-    CHECK(eigs["solver"] == (b == "other.mtx" ? "lobpcg" : "lanczos"));
+    CHECK(eigs["solver"] == (b == "other.mtx" ? "shift-invert" : "lanczos"));
     CHECK(eigs["mass"] != "none");
     CHECK(eigs["eigenvalues"][0].get<double>() == doctest::Approx(expected).epsilon(1e-3));
   }
   shell.folder.write("singular.mtx", mtx + "symmetric\n16 16 2\n1 1 1\n3 3 1\n");
-  const Outcome singular = shell.tansolve("eigs gen:poisson5:4 --nev 1 --b singular.mtx");
+  const Outcome by_lobpcg =
+      shell.tansolve("eigs gen:poisson5:4 --nev 1 --json --b other.mtx --solver lobpcg");
+  CHECK(by_lobpcg.json()["eigs"]["eigenvalues"][0].get<double>() ==
+        doctest::Approx(expected).epsilon(1e-3));
+  const Outcome finite = shell.tansolve("eigs gen:poisson5:4 --nev 2 --json --b singular.mtx");
+  CHECK(finite.code == 0);
+  CHECK(finite.json()["eigs"]["solver"] == "shift-invert");
+  const Outcome infinite =
+      shell.tansolve("eigs gen:poisson5:4 --nev 2 --b singular.mtx --which largest");
+  CHECK(infinite.code == 1);
+  CHECK(contains(infinite.out, "of a singular mass it may be infinite"));
+  const Outcome singular =
+      shell.tansolve("eigs gen:poisson5:4 --nev 1 --b singular.mtx --solver lanczos");
   CHECK(singular.code == 2);
   CHECK(contains(singular.err,
                  "14 of 16 diagonal elements are not positive and finite, first in row 2"));
@@ -91,9 +105,71 @@ TEST_CASE("eigs solves A v = lambda B v for diagonal and other B") {
   CHECK(shell.tansolve("eigs gen:poisson5:5 --nev 1 --b other.mtx").code == 3);
 }
 
+TEST_CASE("eigs finds inner eigenvalues and proves its counts") {
+  const Shell shell;
+  for (const std::string more : {"", " --precision f32"}) {
+    const Json eigs =
+        shell.tansolve("eigs gen:poisson5:20x17 --nev 3 --which near:3.1 --json" + more)
+            .json()["eigs"];
+    CHECK(eigs["solver"] == "shift-invert");
+    CHECK(eigs["verified"] == true);
+    CHECK(contains(eigs["proof"].get<std::string>(), "nearer to the target than"));
+    CHECK(eigs["factorizations"] >= 3);
+    CHECK(eigs["solutions"] > 3);
+    CHECK(eigs["factor_bytes"] > 0);
+    std::vector<double> distances;
+    for (int i = 1; i <= 20; ++i)
+      for (int j = 1; j <= 17; ++j)
+        distances.push_back(std::abs(poisson_eigenvalue(20, i, 17, j) - 3.1));
+    std::ranges::sort(distances);
+    for (int i = 0; i < 3; ++i)
+      CHECK(std::abs(std::abs(eigs["eigenvalues"][i].get<double>() - 3.1) - distances[i]) <=
+            eigs["threshold"].get<double>());
+  }
+  const Outcome counted =
+      shell.tansolve("eigs gen:poisson5:20 --nev 4 --solver lanczos --verify inertia");
+  CHECK(counted.code == 0);
+  CHECK(contains(counted.out, "to count eigenvalues: a factor of"));
+  CHECK(contains(counted.out, "by inertia, as many as found"));
+  CHECK(contains(shell.tansolve("eigs gen:poisson5:20 --which near:x").err, "near:SIGMA"));
+  CHECK(shell.tansolve("eigs gen:poisson5:20 --which near:1 --solver lanczos").code == 2);
+  CHECK(shell.tansolve("eigs gen:poisson5:20 --which magnitude --solver shift-invert").code == 2);
+}
+
+TEST_CASE("eigs turns from lanczos to shift-invert where that stalls") {
+  const Shell shell;
+  const auto eigenvalue = [](int i) { return std::pow(10, -6 + i / 50.0); };
+  std::string file = mtx + "symmetric\n300 300 300\n";
+  for (int i = 1; i <= 300; ++i) file += fmt::format("{} {} {}\n", i, i, eigenvalue(i));
+  shell.folder.write("cluster.mtx", file);
+  const Outcome run = shell.tansolve("eigs cluster.mtx --nev 10 --json");
+  CHECK(run.code == 0);
+  CHECK(contains(run.err, "for lanczos has stalled after"));
+  const Json eigs = run.json()["eigs"];
+  CHECK(eigs["solver"] == "shift-invert");
+  CHECK(eigs["verified"] == true);
+  CHECK(eigs["operator_applications"] > 200);  // of both
+  for (int i = 0; i < 10; ++i)
+    CHECK(eigs["eigenvalues"][i].get<double>() == doctest::Approx(eigenvalue(i + 1)).epsilon(1e-6));
+  const Outcome dense = shell.tansolve("eigs cluster.mtx --nev 10 --tol 0");
+  CHECK(dense.code == 0);  // exact, of a diagonal matrix
+  CHECK(contains(dense.out, "shift-invert: residuals do not fall to the threshold"));
+  CHECK(contains(dense.out, "so it is solved densely"));
+  const Outcome limited = shell.tansolve("eigs cluster.mtx --nev 10 --json --max-products 260");
+  CHECK(limited.code == 1);
+  CHECK(contains(limited.err, "for lanczos has stalled after"));
+  CHECK(limited.json()["eigs"]["status"] == "iteration_limit");
+  CHECK(limited.json()["eigs"]["eigenvalues"][9].is_number());
+  const Json alone = shell.tansolve("eigs cluster.mtx --nev 10 --json --solver lanczos").json();
+  CHECK(alone["eigs"]["solver"] == "lanczos");
+  CHECK(alone["eigs"]["converged"] == 10);
+}
+
 TEST_CASE("eigs writes vectors, column by column") {
   const Shell shell;
-  CHECK(shell.tansolve("eigs gen:poisson5:12x11 --nev 3 -o v.mtx").code == 0);
+  CHECK(shell.tansolve("eigs gen:poisson5:12x11 --nev 3 -o same.mtx").code == 0);
+  CHECK(shell.tansolve("eigs gen:poisson5:12x11 --nev 3 --vectors v.mtx").code == 0);
+  CHECK(read_dense(shell.folder / "same.mtx").values == read_dense(shell.folder / "v.mtx").values);
   const Dense v = read_dense(shell.folder / "v.mtx");
   CHECK(v.rows == 132);
   REQUIRE(v.cols == 3);

@@ -175,11 +175,15 @@ TEST_CASE("lanczos agrees with Spectra on larger matrices") {
     const auto sparse = to_eigen(matrix);
     Spectra::SparseSymMatProd<double> product(sparse);
     Spectra::SymEigsSolver<Spectra::SparseSymMatProd<double>> spectra(product, 10, 60);
-    spectra.init();
-    REQUIRE(spectra.compute(Spectra::SortRule::LargestAlge, 1000, 1e-12) == 10);
-    const auto found = find(A, {.nev = 10, .which = Which::largest}, {.ncv = 60});
-    const Eigen::VectorXd values = spectra.eigenvalues();
-    check_pairs(matrix, found, Which::largest, {values.begin(), values.end()});
+    for (const auto& [which, rule] : {std::pair{Which::largest, Spectra::SortRule::LargestAlge},
+                                      {Which::smallest, Spectra::SortRule::SmallestAlge},
+                                      {Which::magnitude, Spectra::SortRule::LargestMagn}}) {
+      spectra.init();
+      REQUIRE(spectra.compute(rule, 1000, 1e-12) == 10);
+      const Eigen::VectorXd values = spectra.eigenvalues();
+      check_pairs(matrix, find(A, {.nev = 10, .which = which}, {.ncv = 60}), which,
+                  {values.begin(), values.end()});
+    }
   }
 }
 #else

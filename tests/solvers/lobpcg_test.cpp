@@ -126,6 +126,15 @@ TEST_CASE_TEMPLATE("lobpcg takes operators that leave no directions", S, Setting
   }
 }
 
+TEST_CASE("lobpcg takes matrices of any size of elements") {
+  Context<Host> context;
+  for (const double factor : {1e-150, 1e150}) {
+    const auto matrix = scaled(poisson<double>(12, 13), factor);
+    const CsrOperator<double, Host> A(context, matrix);
+    check_pairs(matrix, find_lobpcg(A, {.nev = 4}), Which::smallest, dense_spectrum(matrix));
+  }
+}
+
 TEST_CASE("lobpcg says how it ended") {
   Context<Host> context;
   const auto matrix = poisson<double>(20, 21);

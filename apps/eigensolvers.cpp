@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs Lanczos, LOBPCG and shift-and-invert, one after another where that helps.
+#include "eigensolvers.hpp"
+
+#include <tansolve/codec/error.hpp>
+#include <tansolve/kernels/basis_kernels.hpp>
+#include <tansolve/kernels/csr_operator.hpp>
+#include <tansolve/kernels/for_each_backend.hpp>
+#include <tansolve/preconditioners/jacobi.hpp>
+#include <tansolve/solvers/lobpcg.hpp>
+#include <tansolve/solvers/mass_scaled.hpp>
+#include <tansolve/solvers/shift_invert.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace tansolve::app {
+namespace {
+
+/// Rows up to which a problem is analysed, or solved densely, without being asked for.
+template <class B>
+constexpr std::int64_t most_analysed = std::is_same_v<B, Cuda> ? 20'000 : 200'000;
+constexpr std::int64_t most_dense = 3000;
+/// What a factor may cost without being asked for: some ten seconds, a quarter of the memory.
+constexpr double most_flops = 5e10, memory_share = 0.25;
+/// Restarts after which Lanczos has stalled with less than half of the pairs, or at all.
+constexpr std::int64_t patience_for_half = 10, patience_for_all = 40;
+
+bool is_cheap(const FactorCost& cost) {
+  return cost.flops <= most_flops &&
+         static_cast<double>(cost.bytes) <=
+             memory_share * static_cast<double>(detail::available_memory(Context<Host>(1)));
+}
+
+/// The problem on the host in double, as factorisations need it; analysed when it is first used.
+template <class T>
+class Factorable {
+ public:
+  Factorable(const Prepared<T>& matrix, const Mass<T>& mass, int threads)
+      : matrix_(&matrix), mass_(&mass), context_(threads) {}
+
+  ShiftInvert& solver() {
+    if (solver_) return *solver_;
+    const Csr<double>& A = in_double(
+        matrix_->csr, a_, [this] { return matrix_->compressed->decode(context_.threads()); });
+    const Csr<double>* mass = nullptr;
+    if (mass_->matrix) mass = &in_double(mass_->matrix, b_, [] { return Csr<T>(); });
+    return solver_.emplace(context_, A, mass);
+  }
+  Context<Host>& context() { return context_; }
+
+ private:
+  /// What is there, or else a copy in `kept`.
+  template <class Decode>
+  static const Csr<double>& in_double(const std::optional<Csr<T>>& there,
+                                      std::optional<Csr<double>>& kept, const Decode& decode) {
+    if constexpr (std::is_same_v<T, double>) {
+      return there ? *there : kept.emplace(decode());
+    } else {
+      return kept.emplace(convert<double>(there ? *there : decode()));
+    }
+  }
+
+  const Prepared<T>* matrix_;
+  const Mass<T>* mass_;
+  Context<Host> context_;
+  std::optional<Csr<double>> a_, b_;
+  std::optional<ShiftInvert> solver_;
+};
+
+void say_factor(const Console& console, const FactorCost& cost, const std::string& why) {
+  console.say(
+      "solver    shift-invert on the host{}: a factor of {} nonzeros, {} of memory, {:.2g} "
+      "operations\n",
+      why, cost.nonzeros, bytes_text(static_cast<double>(cost.bytes)), cost.flops);
+}
+
+template <class T, class B>
+EigenReport run_shift_invert(const EigsCommandOptions& options, const EigenOptions<T>& finding,
+                             Factorable<T>& problem, Context<B>& context, Span<T, B> vectors) {
+  EigenOptions<double> inner{.nev = finding.nev,
+                             .which = finding.which,
+                             .target = finding.target,
+                             .tolerance = finding.tolerance,
+                             .max_products = finding.max_products,
+                             .time_limit = finding.time_limit,
+                             .seed = finding.seed,
+                             .monitor = finding.monitor};
+  Vector<double, Host> found(problem.context(), vectors.size());
+  EigenReport report =
+      problem.solver().solve(found.span(), inner, options.verification != Verification::none);
+  std::vector<T> rounded(found.size());
+  std::transform(found.span().data(), found.span().data() + found.size(), rounded.begin(),
+                 [](double x) { return static_cast<T>(x); });
+  copy_from_host<T>(context, rounded, vectors);
+  if (!options.mass.empty()) report.mass_name = options.mass;
+  return report;
+}
+
+/// Lanczos; with a diagonal mass on the operator that it scales.
+template <class T, class B>
+EigenReport run_lanczos(const Console& console, const EigsCommandOptions& options,
+                        const LanczosSpace& space, const EigenOptions<T>& finding,
+                        const LinearOperator<T, B>& A, const Mass<T>& mass, Span<T, B> vectors) {
+  LanczosWorkspace<T, B> work(A.context(), A.rows(), options.nev, space);
+  console.say("solver    lanczos: {}\n",
+              work.dense() ? "the basis would be all of the space, so it is solved densely"
+                           : fmt::format("{} vectors, {} of memory", work.ncv(),
+                                         bytes_text(static_cast<double>(work.bytes()))));
+  const bool search = options.verification != Verification::none;
+  if (!mass.matrix) return lanczos(A, vectors, finding, search, work);
+  Vector<T, B> diagonal(A.context(), A.rows());
+  copy_from_host(A.context(), mass.diagonal, diagonal.span());
+  const MassScaled<T, B> scaled(A, diagonal);
+  EigenReport report = lanczos(scaled, vectors, finding, search, work);
+  scaled.recover(vectors);
+  report.mass_name = options.mass;
+  return report;
+}
+
+template <class T, class B>
+EigenReport run_lobpcg(const Console& console, const EigsCommandOptions& options,
+                       const EigenOptions<T>& finding, const LinearOperator<T, B>& A,
+                       const Mass<T>& mass, Span<T, B> vectors) {
+  std::optional<Jacobi<T, B>> jacobi;
+  if (options.jacobi) jacobi.emplace(A.context(), A);
+  std::optional<CsrOperator<T, B>> B_operator;
+  if (mass.matrix) B_operator.emplace(A.context(), *mass.matrix);
+  LobpcgWorkspace<T, B> work(A.context(), A.rows(), options.nev);
+  console.say("solver    lobpcg: {} vectors at once, {} of memory\n", work.block(),
+              bytes_text(static_cast<double>(work.bytes())));
+  return lobpcg(
+      A, vectors, finding,
+      {.preconditioner = jacobi ? &*jacobi : nullptr, .mass = B_operator ? &*B_operator : nullptr},
+      work);
+}
+
+/// Whether lanczos can take it as a scaling.
+template <class T>
+bool is_positive_diagonal(const Mass<T>& mass) {
+  return !mass.diagonal.empty() && std::ranges::all_of(mass.diagonal, [](T d) { return d > 0; });
+}
+
+/// Lanczos until it stalls where a factor is cheap, then shift-invert; after that fails a dense
+/// solution or Lanczos to its end.
+template <class T, class B>
+EigenReport run_in_turn(const Console& console, const EigsCommandOptions& options,
+                        const EigenOptions<T>& finding, const LinearOperator<T, B>& A,
+                        Factorable<T>& problem, const Mass<T>& mass, Span<T, B> vectors) {
+  const Stopwatch watch;
+  EigenOptions<T> part = finding;
+  bool stalled = false,
+       considered = A.rows() > most_analysed<B> || finding.which == Which::magnitude;
+  part.monitor = [&](const EigenState& state) {
+    const bool stalls =
+        !state.searching &&
+        (state.restarts >= patience_for_all ||
+         (state.restarts >= patience_for_half && 2 * state.converged < finding.nev));
+    if (stalls && !std::exchange(considered, true)) stalled = is_cheap(problem.solver().cost());
+    return finding.monitor(state) && !stalled;
+  };
+  const EigenReport first = run_lanczos(console, options, options.space, part, A, mass, vectors);
+  if (!stalled || first.status != Status::cancelled) return first;
+  const auto left = [&](EigenOptions<T> rest) {
+    rest.time_limit = std::max(0.0, finding.time_limit - watch.seconds());
+    rest.max_products =
+        std::max<std::int64_t>(0, finding.max_products - first.operator_applications);
+    return rest;
+  };
+  say_factor(
+      console, problem.solver().cost(),
+      fmt::format(", for lanczos has stalled after {} products", first.operator_applications));
+  std::vector<T> kept(vectors.size());
+  copy_to_host<T>(A.context(), vectors, kept);
+  EigenReport report = run_shift_invert(options, left(finding), problem, A.context(), vectors);
+  const bool limited = report.status == Status::iteration_limit ||
+                       report.status == Status::time_limit || report.status == Status::cancelled;
+  if (limited && std::isnan(report.pairs.front().value)) {  // those of lanczos are better than none
+    report.pairs = first.pairs;
+    report.norm = first.norm;
+    report.threshold = first.threshold;
+    copy_from_host<T>(A.context(), kept, vectors);
+  }
+  if (report.status == Status::breakdown || report.status == Status::stagnated ||
+      report.status == Status::not_finite) {
+    console.say("solver    shift-invert: {}\n", report.detail);
+    LanczosSpace space = options.space;
+    if (A.rows() <= most_dense) space = {.ncv = A.rows()};
+    report = run_lanczos(console, options, space, left(finding), A, mass, vectors);
+  }
+  report.operator_applications += first.operator_applications;
+  report.setup_seconds += first.setup_seconds + first.solve_seconds;
+  return report;
+}
+
+/// What auto is for this problem: lanczos stands for run_in_turn.
+template <class T, class B>
+std::string choose_eigensolver(const EigsCommandOptions& options, Factorable<T>& problem,
+                               const Mass<T>& mass, std::int64_t n) {
+  if (options.which == Which::nearest) return "shift-invert";
+  if (options.jacobi) return "lobpcg";
+  if (!mass.matrix || is_positive_diagonal(mass)) return "lanczos";
+  const bool can_be_singular = options.which != Which::magnitude && n <= most_analysed<B>;
+  if (can_be_singular && is_cheap(problem.solver().cost())) return "shift-invert";
+  return mass.diagonal.empty() ? "lobpcg" : "lanczos";
+}
+
+/// Throws Error(invalid_argument) for what the solver does not take.
+template <class T>
+void require_solvable(const std::string& solver, const EigsCommandOptions& options,
+                      const Mass<T>& mass) {
+  const auto require = [](bool fits, const std::string& what) {
+    if (!fits) throw Error(ErrorCode::invalid_argument, what);
+  };
+  require(solver != "lanczos" || !mass.matrix || !mass.diagonal.empty(),
+          fmt::format("--b {}: is not diagonal, which --solver lanczos needs; lobpcg and "
+                      "shift-invert take it",
+                      options.mass));
+  require(
+      solver == "lobpcg" || !options.jacobi,
+      fmt::format("--precond jacobi: {} takes no preconditioner; --solver lobpcg does", solver));
+  require(solver == "shift-invert" || options.which != Which::nearest,
+          fmt::format("--which near: {} finds ends of the spectrum; --solver shift-invert finds "
+                      "inner eigenvalues",
+                      solver));
+  require(solver != "shift-invert" || options.which != Which::magnitude,
+          "--which magnitude: lanczos takes it, shift-invert does not");
+}
+
+}  // namespace
+
+template <class T, class B>
+EigenReport find_pairs(const Console& console, const EigsCommandOptions& options,
+                       const EigenOptions<T>& finding, const LinearOperator<T, B>& A,
+                       const Prepared<T>& matrix, const Mass<T>& mass, Span<T, B> vectors) {
+  Factorable<T> problem(matrix, mass, options.input.threads);
+  const bool automatic = options.solver == "auto";
+  const std::string solver =
+      automatic ? choose_eigensolver<T, B>(options, problem, mass, A.rows()) : options.solver;
+  require_solvable(solver, options, mass);
+  if (solver == "shift-invert") {
+    say_factor(console, problem.solver().cost(), "");
+    return run_shift_invert(options, finding, problem, A.context(), vectors);
+  }
+  EigenReport report =
+      solver == "lobpcg" ? run_lobpcg(console, options, finding, A, mass, vectors)
+      : automatic        ? run_in_turn(console, options, finding, A, problem, mass, vectors)
+                         : run_lanczos(console, options, options.space, finding, A, mass, vectors);
+  if (options.verification == Verification::inertia && report.proof.empty() && report.converged()) {
+    say_factor(console, problem.solver().cost(), ", to count eigenvalues");
+    problem.solver().prove(report, finding.which);
+  }
+  return report;
+}
+
+#define TANSOLVE_INSTANTIATE(T, B)                                                     \
+  template EigenReport find_pairs(const Console&, const EigsCommandOptions&,           \
+                                  const EigenOptions<T>&, const LinearOperator<T, B>&, \
+                                  const Prepared<T>&, const Mass<T>&, Span<T, B>);
+TANSOLVE_FOR_EACH_BACKEND(TANSOLVE_INSTANTIATE)
+#undef TANSOLVE_INSTANTIATE
+
+}  // namespace tansolve::app
