@@ -19,23 +19,34 @@ std::int64_t count_distinct(std::vector<std::int64_t>& numbers) {
   return std::unique(numbers.begin(), numbers.end()) - numbers.begin();
 }
 
+/// The rows that coded rows [begin, end) are, and what lies between them.
+template <class T>
+RowBlock<T> rows_of(const RowSource<T>& source, std::span<const std::uint32_t> order,
+                    std::int64_t begin, std::int64_t end, RowBuffer<T>& buffer) {
+  if (order.empty()) return source.block(begin, end, buffer);
+  const auto [least, most] = std::ranges::minmax(order.subspan(begin, end - begin));
+  return source.block(least, std::int64_t{most} + 1, buffer);
+}
+
 }  // namespace
 
 template <class T>
-Gather estimate_gather(const Csr<T>& matrix, std::span<const std::uint32_t> order) {
+Gather estimate_gather(const RowSource<T>& source, std::span<const std::uint32_t> order) {
   constexpr auto size = static_cast<std::int64_t>(sizeof(T));
   const std::int64_t rows =
-      order.empty() ? matrix.rows() : std::ranges::partition_point(order, [&](std::uint32_t row) {
-                                        return row < matrix.rows();
+      order.empty() ? source.rows() : std::ranges::partition_point(order, [&](std::uint32_t row) {
+                                        return row < source.rows();
                                       }) - order.begin();
   const auto row = [&](std::int64_t i) { return order.empty() ? i : std::int64_t{order[i]}; };
   const std::int64_t stride = std::max(block_rows, rows / blocks);
   double entries = 0, lines = 0, bytes = 0;
   std::vector<std::int64_t> of_block, of_load, sectors;
+  RowBuffer<T> buffer;
   for (std::int64_t block = 0; block < rows; block += stride) {
     of_block.clear();
     double sector_count = 0;
     const std::int64_t end = std::min(block + block_rows, rows);
+    const RowBlock<T> matrix = rows_of(source, order, block, end, buffer);
     for (std::int64_t first = block; first < end && std::ssize(of_block) < most_entries;
          first += warp_size) {
       const std::int64_t last = std::min(first + warp_size, end);
@@ -46,7 +57,7 @@ Gather estimate_gather(const Csr<T>& matrix, std::span<const std::uint32_t> orde
         sectors.clear();
         for (std::int64_t i = first; i < last; ++i) {
           if (k >= matrix.row_nnz(row(i))) continue;
-          const std::int64_t at = matrix.columns()[matrix.offsets()[row(i)] + k] * size;
+          const std::int64_t at = matrix.columns(row(i))[k] * size;
           of_load.push_back(at / line_bytes);
           sectors.push_back(at / sector_bytes);
         }
@@ -60,11 +71,11 @@ Gather estimate_gather(const Csr<T>& matrix, std::span<const std::uint32_t> orde
     bytes += footprint <= cache_bytes ? static_cast<double>(footprint)
                                       : sector_count * static_cast<double>(sector_bytes);
   }
-  const double scale = entries == 0 ? 0 : static_cast<double>(matrix.nnz()) / entries;
+  const double scale = entries == 0 ? 0 : static_cast<double>(source.nnz()) / entries;
   return {lines * scale, bytes * scale};
 }
 
-template Gather estimate_gather(const Csr<double>&, std::span<const std::uint32_t>);
-template Gather estimate_gather(const Csr<float>&, std::span<const std::uint32_t>);
+template Gather estimate_gather(const RowSource<double>&, std::span<const std::uint32_t>);
+template Gather estimate_gather(const RowSource<float>&, std::span<const std::uint32_t>);
 
 }  // namespace tansolve::detail
