@@ -104,6 +104,11 @@ class FieldWriter {
       const std::int64_t number = warp_size * (slice.first + k) + 4 * lane;
       for (int u = 0; u < 4; ++u) own.put(number + u, slice.first + k + u, lane, four[u]);
     }
+    if (k + 2 <= count && slice.width - k < 4) {
+      const std::int64_t number = warp_size * (slice.first + k) + 2 * lane;
+      for (int u = 0; u < 2; ++u) own.put(number + u, slice.first + k + u, lane, field(k + u));
+      k += 2;
+    }
     for (; k < count; ++k) own.put(slice.number(k, lane), slice.first + k, lane, field(k));
   }
 

@@ -2,6 +2,7 @@
 // Rows to patterns by hashing, but by comparison where a row follows the pattern of one shortly
 // before.
 #include <tansolve/codec/histogram.hpp>
+#include <tansolve/codec/pair_map.hpp>
 #include <tansolve/codec/parallel.hpp>
 #include <tansolve/codec/repeats.hpp>
 #include <tansolve/codec/row_patterns.hpp>
@@ -65,6 +66,20 @@ class PatternSet {
   const RowPatterns<T>& patterns() const { return patterns_; }
   RowPatterns<T> take() { return std::move(patterns_); }
 
+  std::uint64_t hash(const Row<T>& row) const {
+    std::uint64_t sum = row.length;
+    const auto mix = [&](std::uint64_t part) {
+      sum = (sum ^ part) * 0x9e3779b97f4a7c15u;  // the golden ratio's bits
+      sum ^= sum >> 32;
+    };
+    for (std::uint32_t k = 0; k < row.length; ++k) {
+      const std::uint64_t sign = kind_ == PatternKind::signs ? std::uint64_t{row.sign(k)} << 32 : 0;
+      mix(row.offset(k) | sign);
+      if (kind_ == PatternKind::values) mix(value_bits(row.values[k]));
+    }
+    return sum;
+  }
+
   bool follows(const Row<T>& row, std::uint32_t p) const {
     if (patterns_.length(p) != row.length) return false;
     const std::size_t at = patterns_.starts[p];
@@ -98,20 +113,6 @@ class PatternSet {
   }
 
  private:
-  std::uint64_t hash(const Row<T>& row) const {
-    std::uint64_t sum = row.length;
-    const auto mix = [&](std::uint64_t part) {
-      sum = (sum ^ part) * 0x9e3779b97f4a7c15u;  // the golden ratio's bits
-      sum ^= sum >> 32;
-    };
-    for (std::uint32_t k = 0; k < row.length; ++k) {
-      const std::uint64_t sign = kind_ == PatternKind::signs ? std::uint64_t{row.sign(k)} << 32 : 0;
-      mix(row.offset(k) | sign);
-      if (kind_ == PatternKind::values) mix(value_bits(row.values[k]));
-    }
-    return sum;
-  }
-
   void append(const Row<T>& row) {
     for (std::uint32_t k = 0; k < row.length; ++k) {
       patterns_.offsets.push_back(row.offset(k));
@@ -181,11 +182,31 @@ class Joint {
   std::mutex joining_;
 };
 
+/// Whether the first rows alone have more patterns than the limit, by their hashes; gives up where
+/// they repeat each other.
+template <class T>
+bool begins_with_too_many(const RowSource<T>& source, PatternKind kind, std::int64_t limit) {
+  constexpr std::int64_t block_rows = 1 << 12;
+  const PatternSet<T> set(kind);
+  detail::PairMap seen;
+  RowBuffer<T> buffer;
+  for (std::int64_t begin = 0; begin < source.rows(); begin += block_rows) {
+    const std::int64_t end = std::min(begin + block_rows, source.rows());
+    const RowBlock<T> rows = source.block(begin, end, buffer);
+    for (std::int64_t row = begin; row < end; ++row) ++seen.count(0, set.hash(row_of(rows, row)));
+    const std::int64_t distinct = std::ssize(seen.pairs());
+    if (distinct > limit) return true;
+    if (distinct < end - end / 4) return false;
+  }
+  return false;
+}
+
 }  // namespace
 
 template <class T>
 std::optional<PatternsOfRows<T>> find_patterns(const RowSource<T>& source, PatternKind kind,
                                                std::int64_t limit, int threads) {
+  if (begins_with_too_many(source, kind, limit)) return {};
   const std::int64_t tasks = (source.rows() + task_rows - 1) / task_rows;
   const auto end_of = [&](std::int64_t t) { return std::min((t + 1) * task_rows, source.rows()); };
   // Even a row that repeats none before compares with one.

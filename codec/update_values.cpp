@@ -141,9 +141,19 @@ std::int64_t first_difference(const CompressedMatrix<T>& matrix, const Csr<T>& u
       const std::int64_t i = reader.row(v);
       if (i >= first) continue;
       const std::int32_t* columns = updated.columns().data() + offsets[i] + reader.first(v);
+      const std::uint32_t length = reader.length(v);
       std::uint32_t differences = 0;
-      for (std::uint32_t k = 0; k < reader.length(v); ++k)
-        differences |= static_cast<std::uint32_t>(columns[k]) ^ reader.column(v, k);
+      if (reader.has_patterns()) {
+        const RowPatterns<T>& patterns = matrix.parts().arrays.patterns;
+        const std::uint32_t* pattern =
+            patterns.offsets.data() + patterns.starts[matrix.parts().row_lengths[v]];
+        for (std::uint32_t k = 0; k < length; ++k)
+          differences |=
+              (static_cast<std::uint32_t>(columns[k]) - static_cast<std::uint32_t>(i)) ^ pattern[k];
+      } else {
+        for (std::uint32_t k = 0; k < length; ++k)
+          differences |= static_cast<std::uint32_t>(columns[k]) ^ reader.column(v, k);
+      }
       if (differences != 0) found(i);
     }
   });
