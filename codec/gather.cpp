@@ -4,6 +4,7 @@
 #include <tansolve/codec/gather.hpp>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace tansolve::detail {
@@ -40,31 +41,33 @@ Gather estimate_gather(const RowSource<T>& source, std::span<const std::uint32_t
   const auto row = [&](std::int64_t i) { return order.empty() ? i : std::int64_t{order[i]}; };
   const std::int64_t stride = std::max(block_rows, rows / blocks);
   double entries = 0, lines = 0, bytes = 0;
-  std::vector<std::int64_t> of_block, of_load, sectors;
+  std::vector<std::int64_t> of_block, of_load;
   RowBuffer<T> buffer;
   for (std::int64_t block = 0; block < rows; block += stride) {
     of_block.clear();
     double sector_count = 0;
+    std::int64_t in_block = 0;
     const std::int64_t end = std::min(block + block_rows, rows);
     const RowBlock<T> matrix = rows_of(source, order, block, end, buffer);
-    for (std::int64_t first = block; first < end && std::ssize(of_block) < most_entries;
-         first += warp_size) {
+    for (std::int64_t first = block; first < end && in_block < most_entries; first += warp_size) {
       const std::int64_t last = std::min(first + warp_size, end);
       std::int64_t width = 0;
       for (std::int64_t i = first; i < last; ++i) width = std::max(width, matrix.row_nnz(row(i)));
       for (std::int64_t k = 0; k < std::min<std::int64_t>(width, most_entries / warp_size); ++k) {
         of_load.clear();
-        sectors.clear();
-        for (std::int64_t i = first; i < last; ++i) {
-          if (k >= matrix.row_nnz(row(i))) continue;
-          const std::int64_t at = matrix.columns(row(i))[k] * size;
-          of_load.push_back(at / line_bytes);
-          sectors.push_back(at / sector_bytes);
-        }
+        for (std::int64_t i = first; i < last; ++i)
+          if (k < matrix.row_nnz(row(i))) of_load.push_back(matrix.columns(row(i))[k] * size);
         entries += static_cast<double>(of_load.size());
-        of_block.insert(of_block.end(), of_load.begin(), of_load.end());
-        lines += static_cast<double>(count_distinct(of_load));
-        sector_count += static_cast<double>(count_distinct(sectors));
+        in_block += std::ssize(of_load);
+        if (!std::is_sorted(of_load.begin(), of_load.end()))
+          std::sort(of_load.begin(), of_load.end());
+        std::int64_t line = -1, sector = -1;
+        for (const std::int64_t at : of_load) {
+          sector_count += std::exchange(sector, at / sector_bytes) != at / sector_bytes ? 1 : 0;
+          if (std::exchange(line, at / line_bytes) == at / line_bytes) continue;
+          of_block.push_back(line);
+          lines += 1;
+        }
       }
     }
     const std::int64_t footprint = count_distinct(of_block) * line_bytes;
