@@ -49,13 +49,12 @@ ExitCode encode_to_file(const EncodeOptions& options, const Output& output, Sour
 /// Rows of a generator as they are needed.
 ExitCode encode_stream(const EncodeOptions& options, const Output& output) {
   const InputOptions& input = options.input;
-  constexpr std::string_view prefix = "gen:";
   const std::string_view matrix = input.matrix;
   if (input.precision == Precision::f32)
     throw Error(ErrorCode::invalid_argument, "--stream: rows are read in f64 only");
   const auto rows =
-      matrix.starts_with(prefix)
-          ? generate_rows(matrix.substr(prefix.size()),
+      matrix.starts_with(generator_prefix)
+          ? generate_rows(matrix.substr(generator_prefix.size()),
                           {.seed = input.seed, .matrices = {}, .threads = input.threads})
           : nullptr;
   if (!rows)

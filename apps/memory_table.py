@@ -31,9 +31,9 @@ def arguments():
 
 def described(matrix, given):
     where = matrix if matrix.startswith("gen:") else given.folder / f"{matrix}.mtx.gz"
-    return json.loads(subprocess.run(
-        [given.program, "info", where, "--optimize", "memory", "--threads", given.threads, "--json"],
-        check=True, capture_output=True, text=True).stdout)
+    options = ["--optimize", "memory", "--threads", given.threads, "--json"]
+    return json.loads(subprocess.run([given.program, "info", where, *options], check=True,
+                                     capture_output=True, text=True).stdout)
 
 
 def row(matrix, about):

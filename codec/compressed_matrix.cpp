@@ -256,10 +256,8 @@ void check_layout(const CompressedParts<T>& parts) {
 
 RowNumbers::RowNumbers(std::span<const std::uint32_t> numbers) {
   std::uint32_t least = numbers.empty() ? 0 : numbers[0], most = least;
-  for (const std::uint32_t number : numbers) {
-    least = std::min(least, number);
-    most = std::max(most, number);
-  }
+  for (const std::uint32_t number : numbers) least = std::min(least, number);
+  for (const std::uint32_t number : numbers) most = std::max(most, number);
   constant_ = least == most ? most : 0;
   width_ = least == most ? 0 : most < 0x100 ? 1 : most < 0x10000 ? 2 : 4;
   const auto put = [&]<class Number>(Number) {
@@ -366,7 +364,7 @@ std::vector<std::int64_t> detail::row_offsets(const CompressedParts<T>& parts) {
   if (is_stream(parts.plan.coding)) {
     for (std::int64_t i = 0; i < parts.rows; ++i) offsets[i + 1] = parts.row_lengths[i];
   } else {
-    const detail::ArrayReader<T> reader(parts);
+    const ArrayReader<T> reader(parts);
     for (std::int64_t v = 0; v < reader.coded_rows(); ++v)
       offsets[reader.row(v) + 1] += reader.length(v);
   }
