@@ -5,6 +5,8 @@
 #include "prepare.hpp"
 
 #include <tansolve/codec/container.hpp>
+#include <tansolve/codec/error.hpp>
+#include <tansolve/codec/generators.hpp>
 
 #include <memory>
 #include <utility>
@@ -16,17 +18,16 @@ struct EncodeOptions {
   InputOptions input;
   PlanOptions plan;
   bool json = false;
+  bool stream = false;
   std::string output;
 };
 
 template <class T>
-ExitCode encode_to_file(const EncodeOptions& options, const Output& output, Source<T> source) {
+ExitCode save(const EncodeOptions& options, const Output& output, const Prepared<T>& matrix,
+              const std::string& remark) {
   const Console& console = output.console;
-  const double read_seconds = source.read_seconds;
-  source.matrix = take_csr<T>(std::move(source.matrix), options.input.threads);
-  const auto matrix = prepare(std::move(source), options.plan, options.input.threads);
   save_container(output.path, *matrix.compressed);
-  say_matrix(console, matrix.name, matrix, fmt::format("read in {:.3g} s", read_seconds));
+  say_matrix(console, matrix.name, matrix, remark);
   say_plan_and_storage(console, matrix);
   console.document({{"matrix", matrix_json(matrix.name, matrix)},
                     {"precision", sizeof(T) == 8 ? "f64" : "f32"},
@@ -37,8 +38,37 @@ ExitCode encode_to_file(const EncodeOptions& options, const Output& output, Sour
   return ExitCode::done;
 }
 
+template <class T>
+ExitCode encode_to_file(const EncodeOptions& options, const Output& output, Source<T> source) {
+  const std::string remark = fmt::format("read in {:.3g} s", source.read_seconds);
+  source.matrix = take_csr<T>(std::move(source.matrix), options.input.threads);
+  return save(options, output, prepare(std::move(source), options.plan, options.input.threads),
+              remark);
+}
+
+/// Rows of a generator as they are needed.
+ExitCode encode_stream(const EncodeOptions& options, const Output& output) {
+  const InputOptions& input = options.input;
+  const std::string_view matrix = input.matrix;
+  if (input.precision == Precision::f32)
+    throw Error(ErrorCode::invalid_argument, "--stream: rows are read in f64 only");
+  const auto rows =
+      matrix.starts_with(generator_prefix)
+          ? generate_rows(matrix.substr(generator_prefix.size()),
+                          {.seed = input.seed, .matrices = {}, .threads = input.threads})
+          : nullptr;
+  if (!rows)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("--stream: the rows of {} cannot be had one by one; those of gen: "
+                            "grids, finite elements, bands and chains can",
+                            matrix));
+  return save(options, output, prepare_rows(input.matrix, *rows, options.plan, input.threads),
+              "rows made as they are encoded");
+}
+
 ExitCode run(const EncodeOptions& options) {
   const Output output = open_output(options.output, options.json);
+  if (options.stream) return encode_stream(options, output);
   return std::visit(
       [&](auto&& source) {
         return encode_to_file(options, output, std::forward<decltype(source)>(source));
@@ -55,6 +85,8 @@ Command add_encode(CLI::App& program) {
   add_input_options(parser, options->input);
   add_plan_options(parser, options->plan);
   add_output_option(parser, options->output, "The container", "F.tans")->required();
+  parser.add_flag("--stream", options->stream,
+                  "Make the rows of a generator again and again, instead of holding the matrix");
   add_json_option(parser, options->json);
   return {&parser, [options] { return run(*options); }};
 }

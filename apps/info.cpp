@@ -4,6 +4,7 @@
 #include "prepare.hpp"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -65,7 +66,19 @@ void describe_shape(const Console& console, const Prepared<T>& matrix, Json& doc
               rows.mean, rows.empty);
 }
 
-void describe_symbols(const Console& console, const Histogram& histogram, Json& document) {
+/// Entropy of the sign and exponent of values of so many bytes.
+double exponent_entropy(const std::vector<PairCount>& values, std::size_t value_bytes) {
+  const int mantissa_bits = value_bytes == 8 ? 52 : 23;
+  std::map<std::uint64_t, std::uint64_t> counts;
+  for (const PairCount& value : values) counts[value.value >> mantissa_bits] += value.count;
+  std::vector<PairCount> exponents;
+  for (const auto& [exponent, count] : counts)
+    exponents.push_back({.value = exponent, .count = count});
+  return Histogram::entropy(exponents);
+}
+
+void describe_symbols(const Console& console, const Histogram& histogram, std::size_t value_bytes,
+                      Json& document) {
   Json symbols = {{"counted", histogram.total}, {"sampled", histogram.sampled}};
   console.say("symbols   of {}{} nonzeros; entropies in bits a nonzero\n", histogram.total,
               histogram.sampled ? " sampled" : "");
@@ -77,6 +90,9 @@ void describe_symbols(const Console& console, const Histogram& histogram, Json& 
   describe("deltas", histogram.deltas);
   describe("values", histogram.values);
   describe("pairs", histogram.pairs);
+  const double exponents = exponent_entropy(histogram.values, value_bytes);
+  symbols["exponent_entropy_bits"] = exponents;
+  console.say("          sign and exponent of a value: entropy {:7.4f}\n", exponents);
   document["symbols"] = symbols;
 }
 
@@ -124,7 +140,7 @@ ExitCode describe(const InfoOptions& options, Source<T> source) {
   describe_shape(console, matrix, document);
   document["precision"] = sizeof(T) == 8 ? "f64" : "f32";
   document["read_seconds"] = read_seconds;
-  if (matrix.histogram) describe_symbols(console, *matrix.histogram, document);
+  if (matrix.histogram) describe_symbols(console, *matrix.histogram, sizeof(T), document);
   if (matrix.choice) describe_candidates(console, *matrix.choice, document);
   say_plan_and_storage(console, matrix);
   describe_tables(console, *matrix.compressed, document);

@@ -38,15 +38,16 @@ void keep_container(Prepared<T>& prepared, CompressedMatrix<T> matrix, const Pla
 }
 
 template <class T>
-void plan_and_encode(Prepared<T>& prepared, const PlanOptions& options, int threads) {
+void plan_and_encode(Prepared<T>& prepared, const RowSource<T>& rows, const PlanOptions& options,
+                     int threads) {
   const Stopwatch stopwatch;
   StatusLine line;
   line.show("encoding", 0);
-  const Csr<T>& csr = *prepared.csr;
-  prepared.histogram = count_pairs(csr, threads);
+  Survey<T> survey(rows, threads);
+  prepared.histogram = survey.histogram();
   PlanRequest request = options.request;
   if (options.smallest_fixed) request.coding = smallest_fixed(*prepared.histogram);
-  prepared.choice = choose_plan(csr, *prepared.histogram, request);
+  prepared.choice = choose_plan(survey, request);
 
   const bool asked = options.format == Format::dtans || options.forced;
   prepared.reason = prepared.choice->reason;
@@ -61,9 +62,8 @@ void plan_and_encode(Prepared<T>& prepared, const PlanOptions& options, int thre
                           prepared.choice->csr_bytes));
     return;
   }
-  prepared.compressed =
-      encode(csr, prepared.choice->chosen.plan, *prepared.histogram,
-             {.threads = threads, .progress = [&](double done) { line.show("encoding", done); }});
+  prepared.compressed = encode(survey, prepared.choice->chosen.plan,
+                               [&](double done) { line.show("encoding", done); });
   prepared.encode_seconds = stopwatch.seconds();
 }
 
@@ -97,8 +97,16 @@ Prepared<T> prepare(Source<T> source, const PlanOptions& options, int threads) {
     prepared.plain = options.format;
     prepared.reason = format_name(options.format) + " was asked for";
   } else {
-    plan_and_encode(prepared, options, threads);
+    plan_and_encode(prepared, CsrRows<T>(*prepared.csr), options, threads);
   }
+  return prepared;
+}
+
+template <class T>
+Prepared<T> prepare_rows(const std::string& name, const RowSource<T>& rows,
+                         const PlanOptions& options, int threads) {
+  Prepared<T> prepared{.name = name};
+  plan_and_encode(prepared, rows, options, threads);
   return prepared;
 }
 
@@ -197,13 +205,15 @@ void say_plan_and_storage(const Console& console, const Prepared<T>& matrix) {
                 nnz / matrix.encode_seconds * 1e-6);
 }
 
-#define TANSOLVE_INSTANTIATE(T)                                                 \
-  template struct Prepared<T>;                                                  \
-  template Prepared<T> prepare(Source<T>, const PlanOptions&, int);             \
-  template Prepared<T> prepare_transpose(const Prepared<T>&, PlanOptions, int); \
-  template Json plan_json(const Prepared<T>&);                                  \
-  template Json storage_json(const Prepared<T>&);                               \
-  template Json encode_json(const Prepared<T>&);                                \
+#define TANSOLVE_INSTANTIATE(T)                                                                  \
+  template struct Prepared<T>;                                                                   \
+  template Prepared<T> prepare(Source<T>, const PlanOptions&, int);                              \
+  template Prepared<T> prepare_rows(const std::string&, const RowSource<T>&, const PlanOptions&, \
+                                    int);                                                        \
+  template Prepared<T> prepare_transpose(const Prepared<T>&, PlanOptions, int);                  \
+  template Json plan_json(const Prepared<T>&);                                                   \
+  template Json storage_json(const Prepared<T>&);                                                \
+  template Json encode_json(const Prepared<T>&);                                                 \
   template void say_plan_and_storage(const Console&, const Prepared<T>&);
 TANSOLVE_INSTANTIATE(double)
 TANSOLVE_INSTANTIATE(float)

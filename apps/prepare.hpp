@@ -39,6 +39,12 @@ struct Prepared {
 template <class T>
 Prepared<T> prepare(Source<T> source, const PlanOptions& options, int threads);
 
+/// Compresses a matrix whose rows are read block by block; nothing of it but the compressed one is
+/// kept.
+template <class T>
+Prepared<T> prepare_rows(const std::string& name, const RowSource<T>& rows,
+                         const PlanOptions& options, int threads);
+
 /// The transposed matrix in the same form: compressed by a plan of its own, unless `options` force
 /// one, or plain. The CSR matrix is decoded where it is not at hand.
 template <class T>

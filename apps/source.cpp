@@ -19,8 +19,6 @@
 namespace tansolve::app {
 namespace {
 
-constexpr std::string_view generator_prefix = "gen:";
-
 template <class T>
 AnySource from_container(const InputOptions& options, CompressedMatrix<T> matrix) {
   constexpr Precision own = sizeof(T) == 8 ? Precision::f64 : Precision::f32;

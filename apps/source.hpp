@@ -10,10 +10,14 @@
 #include <tansolve/codec/dense.hpp>
 
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
 namespace tansolve::app {
+
+/// What specifications of generators begin with.
+inline constexpr std::string_view generator_prefix = "gen:";
 
 /// A matrix as it was found.
 template <class T>

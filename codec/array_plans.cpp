@@ -12,9 +12,6 @@
 namespace tansolve::detail {
 namespace {
 
-/// More patterns than rows / 8, or than this, and no coding of them pays.
-constexpr std::int64_t most_patterns = 1 << 16;
-
 /// Of a product on an H200, in nanoseconds: of a nonzero and of a row of patterns (poisson27:128,
 /// poisson7:200 and fem3:72, within 12 %), and of a nonzero of shapes (poisson27:128); of these
 /// where the patterns do not fit into shared memory (tile:50:Si5H12, tile:20:bcsstk32). Bytes a
@@ -59,11 +56,12 @@ void add_values(const ValueFormatChoice<T>& choice, double entries, Size& size) 
 }
 
 template <class T>
-std::optional<Size> patterns_size(const Csr<T>& matrix, std::int64_t limit) {
-  const auto found = find_patterns(matrix, PatternKind::values, limit);
-  if (!found) return {};
+std::optional<Size> patterns_size(Survey<T>& survey, std::int64_t limit) {
+  const auto* found = survey.patterns(PatternKind::values, limit);
+  if (found == nullptr) return {};
   Size size;
-  size.numbers = static_cast<double>(matrix.rows()) * number_bytes(found->patterns.count());
+  size.numbers =
+      static_cast<double>(survey.source().rows()) * number_bytes(found->patterns.count());
   const auto patterns = static_cast<double>(found->patterns.count());
   const auto entries = static_cast<double>(found->patterns.offsets.size());
   size.tables = 4 * patterns + (4 + sizeof(T)) * entries;
@@ -72,46 +70,46 @@ std::optional<Size> patterns_size(const Csr<T>& matrix, std::int64_t limit) {
 }
 
 template <class T>
-std::optional<Size> shapes_size(const Csr<T>& matrix, std::int64_t limit) {
-  auto found = find_patterns(matrix, PatternKind::signs, std::min(limit, most_signed_patterns));
-  if (!found) found = find_patterns(matrix, PatternKind::columns, limit);
-  if (!found) return {};
+std::optional<Size> shapes_size(Survey<T>& survey, std::int64_t limit) {
+  const auto* found = survey.patterns(PatternKind::signs, std::min(limit, most_signed_patterns));
+  if (found == nullptr) found = survey.patterns(PatternKind::columns, limit);
+  if (found == nullptr) return {};
   Size size;
-  const double entries = static_cast<double>(matrix.nnz()) * padded_share(matrix);
-  size.numbers = static_cast<double>(matrix.rows()) * number_bytes(found->patterns.count());
+  const auto& source = survey.source();
+  const double entries = static_cast<double>(source.nnz()) * padded_share(source.offsets());
+  size.numbers = static_cast<double>(source.rows()) * number_bytes(found->patterns.count());
   size.tables =
       static_cast<double>(4 * (found->patterns.starts.size() + found->patterns.offsets.size()) +
                           found->patterns.negative.size());
   size.far_tables = 16 * static_cast<double>(found->patterns.starts.size()) +
                         8 * static_cast<double>(found->patterns.offsets.size()) >
                     shared_tables;
-  size.fields = static_cast<double>(matrix.rows()) / warp_size * 8;
-  add_values(choose_value_format(matrix, found->patterns.negative.empty()), entries, size);
+  size.fields = static_cast<double>(source.rows()) / warp_size * 8;
+  add_values(choose_value_format(survey.values(), found->patterns.negative.empty()), entries, size);
   return size;
 }
 
 template <class T>
-Size packed_size(const Csr<T>& matrix, bool on_gpu) {
-  const RowOrder order = choose_order(matrix);
-  const ColumnFormat columns = choose_column_format(matrix, order);
+Size packed_size(Survey<T>& survey, bool on_gpu) {
+  const RowSource<T>& source = survey.source();
+  const RowOrder& order = survey.order();
+  const ColumnFormat& columns = survey.columns();
   Size size;
-  const double entries = static_cast<double>(matrix.nnz()) * padded_share(matrix, order);
-  const auto rows = static_cast<double>(matrix.rows());
-  size.numbers = static_cast<double>(RowNumbers::lengths(matrix.offsets()).bytes().size()) +
+  const double entries = static_cast<double>(source.nnz()) * padded_share(source.offsets(), order);
+  const auto rows = static_cast<double>(source.rows());
+  size.numbers = static_cast<double>(RowNumbers::lengths(source.offsets()).bytes().size()) +
                  4 * static_cast<double>(order.order.size());
   size.fields = entries * columns.bits / 8 + rows / warp_size * 8;
-  add_values(choose_value_format(matrix, true), entries, size);
+  add_values(choose_value_format(survey.values(), true), entries, size);
   size.entries = entries;
   size.column_bits = columns.bits;
-  if (on_gpu) size.gather = estimate_gather(matrix, order.order);
+  if (on_gpu) size.gather = estimate_gather(source, order.order);
   return size;
 }
 
 /// Nanoseconds of a product with fields, which the GPU reads in so many bytes.
-template <class T>
-double field_nanoseconds(const Csr<T>& matrix, bool shapes, const Size& size, double bytes,
+double field_nanoseconds(double nnz, bool shapes, const Size& size, double bytes,
                          const Gather& natural) {
-  const auto nnz = static_cast<double>(matrix.nnz());
   const double dictionary = size.far_dictionary ? 32 * nnz : 0;
   if (shapes)
     return std::max({bytes / shape_bandwidth,
@@ -126,19 +124,24 @@ double field_nanoseconds(const Csr<T>& matrix, bool shapes, const Size& size, do
 
 }  // namespace
 
+std::int64_t most_patterns(std::int64_t rows) {
+  return std::clamp<std::int64_t>(rows / 8, 64, 1 << 16);
+}
+
 template <class T>
-std::optional<Candidate> predict_arrays(const Csr<T>& matrix, Coding coding, bool asked,
+std::optional<Candidate> predict_arrays(Survey<T>& survey, Coding coding, bool asked,
                                         Processor processor, const Gather& gather) {
-  const std::int64_t limit = asked ? std::numeric_limits<std::int64_t>::max()
-                                   : std::clamp<std::int64_t>(matrix.rows() / 8, 64, most_patterns);
-  const std::optional<Size> size = coding == Coding::patterns ? patterns_size(matrix, limit)
+  const std::int64_t limit =
+      asked ? std::numeric_limits<std::int64_t>::max() : most_patterns(survey.source().rows());
+  const std::optional<Size> size = coding == Coding::patterns ? patterns_size(survey, limit)
                                    : coding == Coding::shapes
-                                       ? shapes_size(matrix, limit)
-                                       : packed_size(matrix, processor == Processor::gpu);
+                                       ? shapes_size(survey, limit)
+                                       : packed_size(survey, processor == Processor::gpu);
   if (!size) return {};
   Candidate candidate{.plan = {.coding = coding}};
   candidate.bytes = size->total();
-  const auto nnz = static_cast<double>(matrix.nnz()), rows = static_cast<double>(matrix.rows());
+  const RowSource<T>& source = survey.source();
+  const auto nnz = static_cast<double>(source.nnz()), rows = static_cast<double>(source.rows());
   if (processor == Processor::host) {
     candidate.nanoseconds =
         std::max(candidate.bytes / host_bandwidth,
@@ -150,17 +153,16 @@ std::optional<Candidate> predict_arrays(const Csr<T>& matrix, Coding coding, boo
         nnz * (size->far_tables ? far_pattern_nonzero : pattern_nonzero) + rows * pattern_row;
   } else {
     const double bytes = candidate.bytes + static_cast<double>(sizeof(T)) *
-                                               static_cast<double>(matrix.rows() + matrix.cols());
-    candidate.nanoseconds =
-        field_nanoseconds(matrix, coding == Coding::shapes, *size, bytes, gather);
+                                               static_cast<double>(source.rows() + source.cols());
+    candidate.nanoseconds = field_nanoseconds(nnz, coding == Coding::shapes, *size, bytes, gather);
   }
   candidate.nanoseconds = std::max(candidate.nanoseconds, least_nanoseconds);
   return candidate;
 }
 
-template std::optional<Candidate> predict_arrays(const Csr<double>&, Coding, bool, Processor,
+template std::optional<Candidate> predict_arrays(Survey<double>&, Coding, bool, Processor,
                                                  const Gather&);
-template std::optional<Candidate> predict_arrays(const Csr<float>&, Coding, bool, Processor,
+template std::optional<Candidate> predict_arrays(Survey<float>&, Coding, bool, Processor,
                                                  const Gather&);
 
 }  // namespace tansolve::detail

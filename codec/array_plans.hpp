@@ -2,18 +2,21 @@
 // What the codings without streams would take.
 #pragma once
 
-#include <tansolve/codec/csr.hpp>
 #include <tansolve/codec/gather.hpp>
 #include <tansolve/codec/planner.hpp>
+#include <tansolve/codec/survey.hpp>
 
 #include <optional>
 
 namespace tansolve::detail {
 
+/// The most patterns that are considered for a matrix of so many rows where none are asked for.
+std::int64_t most_patterns(std::int64_t rows);
+
 /// Predicted bytes and time of such a coding, on a GPU with this gather of x; none where there are
 /// too many patterns for it to be considered, unless it is asked for.
 template <class T>
-std::optional<Candidate> predict_arrays(const Csr<T>& matrix, Coding coding, bool asked,
+std::optional<Candidate> predict_arrays(Survey<T>& survey, Coding coding, bool asked,
                                         Processor processor, const Gather& gather);
 
 }  // namespace tansolve::detail

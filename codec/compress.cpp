@@ -2,24 +2,33 @@
 // The three steps of compression in a row.
 #include <tansolve/codec/compress.hpp>
 #include <tansolve/codec/encode.hpp>
-#include <tansolve/codec/histogram.hpp>
+#include <tansolve/codec/survey.hpp>
 
 #include <utility>
 
 namespace tansolve {
 
 template <class T>
-CompressedMatrix<T> compress(const Csr<T>& matrix, const CompressOptions& options,
+CompressedMatrix<T> compress(const RowSource<T>& rows, const CompressOptions& options,
                              PlanChoice* choice) {
-  const Histogram histogram = count_pairs(matrix, options.threads);
-  PlanChoice best = choose_plan(matrix, histogram, options.plan);
+  Survey<T> survey(rows, options.threads);
+  PlanChoice best = choose_plan(survey, options.plan);
   const Plan plan = best.chosen.plan;
   if (choice != nullptr) *choice = std::move(best);
-  return encode(matrix, plan, histogram,
-                {.threads = options.threads, .progress = options.progress});
+  return encode(survey, plan, options.progress);
 }
 
-template CompressedMatrix<double> compress(const Csr<double>&, const CompressOptions&, PlanChoice*);
-template CompressedMatrix<float> compress(const Csr<float>&, const CompressOptions&, PlanChoice*);
+template <class T>
+CompressedMatrix<T> compress(const Csr<T>& matrix, const CompressOptions& options,
+                             PlanChoice* choice) {
+  return compress(CsrRows<T>(matrix), options, choice);
+}
+
+#define TANSOLVE_INSTANTIATE(T)                                                                    \
+  template CompressedMatrix<T> compress(const RowSource<T>&, const CompressOptions&, PlanChoice*); \
+  template CompressedMatrix<T> compress(const Csr<T>&, const CompressOptions&, PlanChoice*);
+TANSOLVE_INSTANTIATE(double)
+TANSOLVE_INSTANTIATE(float)
+#undef TANSOLVE_INSTANTIATE
 
 }  // namespace tansolve

@@ -21,4 +21,11 @@ template <class T>
 CompressedMatrix<T> compress(const Csr<T>& matrix, const CompressOptions& options = {},
                              PlanChoice* choice = nullptr);
 
+/// The same, to the byte, of rows that are read block by block, so that the matrix need never be in
+/// memory as a whole: what is there at a time is the compressed one, 30 bytes a row, and on each
+/// thread a block of some 2^14 rows or 2^18 nonzeros (streams of symbols are in memory twice).
+template <class T>
+CompressedMatrix<T> compress(const RowSource<T>& rows, const CompressOptions& options = {},
+                             PlanChoice* choice = nullptr);
+
 }  // namespace tansolve

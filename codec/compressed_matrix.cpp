@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <numeric>
 
@@ -255,16 +256,20 @@ void check_layout(const CompressedParts<T>& parts) {
 
 RowNumbers::RowNumbers(std::span<const std::uint32_t> numbers) {
   std::uint32_t least = numbers.empty() ? 0 : numbers[0], most = least;
-  for (const std::uint32_t number : numbers) {
-    least = std::min(least, number);
-    most = std::max(most, number);
-  }
+  for (const std::uint32_t number : numbers) least = std::min(least, number);
+  for (const std::uint32_t number : numbers) most = std::max(most, number);
   constant_ = least == most ? most : 0;
   width_ = least == most ? 0 : most < 0x100 ? 1 : most < 0x10000 ? 2 : 4;
-  bytes_.resize(numbers.size() * width_);
-  for (std::size_t i = 0; i < numbers.size(); ++i)
-    for (int b = 0; b < width_; ++b)
-      bytes_[i * width_ + b] = static_cast<std::uint8_t>(numbers[i] >> 8 * b);
+  const auto put = [&]<class Number>(Number) {
+    bytes_.resize(numbers.size() * sizeof(Number));
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const auto number = static_cast<Number>(numbers[i]);
+      std::memcpy(bytes_.data() + i * sizeof number, &number, sizeof number);
+    }
+  };
+  if (width_ == 1) put(std::uint8_t());
+  if (width_ == 2) put(std::uint16_t());
+  if (width_ == 4) put(std::uint32_t());
 }
 
 RowNumbers RowNumbers::lengths(std::span<const std::int64_t> offsets) {
@@ -354,16 +359,16 @@ StorageBytes CompressedMatrix<T>::storage() const {
 }
 
 template <class T>
-std::vector<std::int64_t> CompressedMatrix<T>::row_offsets() const {
-  std::vector<std::int64_t> offsets(rows() + 1, 0);
-  if (is_stream(plan().coding)) {
-    for (std::int64_t i = 0; i < rows(); ++i) offsets[i + 1] = parts_.row_lengths[i];
+std::vector<std::int64_t> detail::row_offsets(const CompressedParts<T>& parts) {
+  std::vector<std::int64_t> offsets(parts.rows + 1, 0);
+  if (is_stream(parts.plan.coding)) {
+    for (std::int64_t i = 0; i < parts.rows; ++i) offsets[i + 1] = parts.row_lengths[i];
   } else {
-    const detail::ArrayReader<T> reader(parts_);
+    const ArrayReader<T> reader(parts);
     for (std::int64_t v = 0; v < reader.coded_rows(); ++v)
       offsets[reader.row(v) + 1] += reader.length(v);
   }
-  for (std::int64_t i = 0; i < rows(); ++i) offsets[i + 1] += offsets[i];
+  for (std::int64_t i = 0; i < parts.rows; ++i) offsets[i + 1] += offsets[i];
   return offsets;
 }
 
@@ -386,6 +391,8 @@ Csr<T> CompressedMatrix<T>::decode(int threads) const {
   return Csr<T>(rows(), cols(), std::move(offsets), std::move(columns), std::move(values));
 }
 
+template std::vector<std::int64_t> detail::row_offsets(const CompressedParts<double>&);
+template std::vector<std::int64_t> detail::row_offsets(const CompressedParts<float>&);
 template class CompressedMatrix<double>;
 template class CompressedMatrix<float>;
 

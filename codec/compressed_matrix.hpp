@@ -95,7 +95,14 @@ namespace detail {
 struct Trusted {
   template <class T>
   static CompressedMatrix<T> matrix(CompressedParts<T> parts);
+  /// Of a matrix that stays one whatever is done to them.
+  template <class T>
+  static CompressedParts<T>& parts(CompressedMatrix<T>& matrix);
 };
+
+/// CompressedMatrix::row_offsets.
+template <class T>
+std::vector<std::int64_t> row_offsets(const CompressedParts<T>& parts);
 
 }  // namespace detail
 
@@ -127,7 +134,7 @@ class CompressedMatrix {
   std::array<std::int64_t, warp_size> lane_segments(std::int64_t slice) const;
   StorageBytes storage() const;
   /// As of CSR: rows() + 1 of them.
-  std::vector<std::int64_t> row_offsets() const;
+  std::vector<std::int64_t> row_offsets() const { return detail::row_offsets(parts_); }
 
   /// Calls visit(row, position in the row, column, value) for every nonzero, by the reference
   /// decoder: the nonzeros of a row in their order, the rows of a slice interleaved, slices on
@@ -150,6 +157,11 @@ CompressedMatrix<T> detail::Trusted::matrix(CompressedParts<T> parts) {
   CompressedMatrix<T> trusted;
   trusted.parts_ = std::move(parts);
   return trusted;
+}
+
+template <class T>
+CompressedParts<T>& detail::Trusted::parts(CompressedMatrix<T>& matrix) {
+  return matrix.parts_;
 }
 
 }  // namespace tansolve

@@ -60,22 +60,28 @@ constexpr std::int64_t task_nonzeros = 1 << 17;
 /// Fills words and slice_offsets. Tasks of neighbouring slices are encoded on their own, and then
 /// put one behind the other.
 template <class T, Geometry G, int tables>
-void encode_streams(const Csr<T>& matrix, const EncodeOptions& options, CompressedParts<T>& parts) {
+void encode_streams(const Survey<T>& survey, const Progress& progress, CompressedParts<T>& parts) {
   const std::int64_t slices = std::ssize(parts.slice_offsets) - 1;
   const std::int64_t per_task =
-      std::clamp<std::int64_t>(task_nonzeros * slices / matrix.nnz(), 1, slices);
+      std::clamp<std::int64_t>(task_nonzeros * slices / parts.nnz, 1, slices);
   const std::int64_t tasks = (slices + per_task - 1) / per_task;
   const auto end_of = [&](std::int64_t task) { return std::min((task + 1) * per_task, slices); };
+  const auto first_row = [&](std::int64_t slice) {
+    return std::min(slice * parts.plan.rows_per_slice(), parts.rows);
+  };
 
   std::vector<CodingTable> codes;
   for (const auto& table : parts.tables) codes.push_back(table.code);
   const detail::SymbolFinder<T, tables> finder(parts.tables);
-  const std::int64_t distance = detail::repeat_distance(matrix);
+  const std::int64_t distance = detail::repeat_distance(survey.source());
   std::vector<std::vector<std::uint32_t>> words(tasks);
   detail::parallel_tasks(
-      options.threads, tasks,
+      survey.threads(), tasks,
       [&](std::int64_t t) {
-        detail::SliceSymbols<T, G, tables> symbols(matrix, parts.plan, finder, distance);
+        RowBuffer<T> buffer;
+        const RowBlock<T> rows =
+            survey.source().block(first_row(t * per_task), first_row(end_of(t)), buffer);
+        detail::SliceSymbols<T, G, tables> symbols(rows, parts.plan, finder, distance);
         detail::WarpEncoder<G, tables> encoder(codes);
         for (std::int64_t s = t * per_task; s < end_of(t); ++s) {
           encoder.encode(symbols.fill(s), words[t]);
@@ -83,12 +89,12 @@ void encode_streams(const Csr<T>& matrix, const EncodeOptions& options, Compress
         }
         words[t].shrink_to_fit();
       },
-      options.progress);
+      progress);
 
   std::vector<std::uint64_t> firsts(tasks + 1, 0);
   for (std::int64_t t = 0; t < tasks; ++t) firsts[t + 1] = firsts[t] + words[t].size();
   parts.words.resize(firsts[tasks]);
-  detail::parallel_tasks(options.threads, tasks, [&](std::int64_t t) {
+  detail::parallel_tasks(survey.threads(), tasks, [&](std::int64_t t) {
     std::copy(words[t].begin(), words[t].end(),
               parts.words.begin() + static_cast<std::ptrdiff_t>(firsts[t]));
     words[t] = {};
@@ -97,20 +103,20 @@ void encode_streams(const Csr<T>& matrix, const EncodeOptions& options, Compress
 }
 
 template <class T>
-void encode_streams(const Csr<T>& matrix, const EncodeOptions& options, CompressedParts<T>& parts) {
+void encode_streams(const Survey<T>& survey, const Progress& progress, CompressedParts<T>& parts) {
   switch (parts.plan.coding) {
     case Coding::paper:
-      return encode_streams<T, wide_geometry, 2>(matrix, options, parts);
+      return encode_streams<T, wide_geometry, 2>(survey, progress, parts);
     case Coding::joint:
-      return encode_streams<T, wide_geometry, 1>(matrix, options, parts);
+      return encode_streams<T, wide_geometry, 1>(survey, progress, parts);
     case Coding::byte:
-      return encode_streams<T, byte_geometry, 1>(matrix, options, parts);
+      return encode_streams<T, byte_geometry, 1>(survey, progress, parts);
     case Coding::fixed8:
-      return encode_streams<T, fixed8_geometry, 1>(matrix, options, parts);
+      return encode_streams<T, fixed8_geometry, 1>(survey, progress, parts);
     case Coding::fixed12:
-      return encode_streams<T, fixed12_geometry, 1>(matrix, options, parts);
+      return encode_streams<T, fixed12_geometry, 1>(survey, progress, parts);
     case Coding::fixed16:
-      return encode_streams<T, fixed16_geometry, 1>(matrix, options, parts);
+      return encode_streams<T, fixed16_geometry, 1>(survey, progress, parts);
     case Coding::patterns:
     case Coding::shapes:
     case Coding::packed:
@@ -136,34 +142,42 @@ std::vector<SymbolTable<T>> build_tables(const Histogram& histogram, Coding codi
 }
 
 template <class T>
-CompressedMatrix<T> encode(const Csr<T>& matrix, const Plan& plan, const Histogram& histogram,
-                           const EncodeOptions& options) {
+CompressedMatrix<T> encode(Survey<T>& survey, const Plan& plan, const Progress& progress) {
   if (plan.rows_per_lane < 1 || plan.rows_per_lane > max_rows_per_lane)
     throw Error(ErrorCode::invalid_argument, fmt::format("rows per lane: {} is not within 1 to {}",
                                                          plan.rows_per_lane, max_rows_per_lane));
   CompressedParts<T> parts;
-  parts.rows = matrix.rows();
-  parts.cols = matrix.cols();
-  parts.nnz = matrix.nnz();
+  parts.rows = survey.source().rows();
+  parts.cols = survey.source().cols();
+  parts.nnz = survey.source().nnz();
   parts.plan = plan;
   if (!is_stream(plan.coding)) {
     parts.plan = {.coding = plan.coding};
-    detail::encode_arrays(matrix, options.threads, options.progress, parts);
+    detail::encode_arrays(survey, progress, parts);
     return detail::Trusted::matrix(std::move(parts));
   }
-  parts.tables = build_tables<T>(histogram, plan.coding);
+  parts.tables = build_tables<T>(survey.histogram(), plan.coding);
   if (parts.nnz > 0 && parts.tables.empty())
     throw Error(ErrorCode::invalid_argument, "encode: the histogram is not of this matrix");
-  parts.row_lengths = RowNumbers::lengths(matrix.offsets());
+  parts.row_lengths = RowNumbers::lengths(survey.source().offsets());
 
   const std::int64_t per_slice = plan.rows_per_slice();
-  const std::int64_t slices = (matrix.rows() + per_slice - 1) / per_slice;
+  const std::int64_t slices = (parts.rows + per_slice - 1) / per_slice;
   parts.slice_offsets.assign(slices + 1, 0);
-  if (parts.nnz > 0) encode_streams(matrix, options, parts);
+  if (parts.nnz > 0) encode_streams(survey, progress, parts);
   return detail::Trusted::matrix(std::move(parts));
 }
 
+template <class T>
+CompressedMatrix<T> encode(const Csr<T>& matrix, const Plan& plan, const Histogram& histogram,
+                           const EncodeOptions& options) {
+  const CsrRows<T> rows(matrix);
+  Survey<T> survey(rows, options.threads, histogram);
+  return encode(survey, plan, options.progress);
+}
+
 #define TANSOLVE_INSTANTIATE(T)                                                     \
+  template CompressedMatrix<T> encode(Survey<T>&, const Plan&, const Progress&);    \
   template CompressedMatrix<T> encode(const Csr<T>&, const Plan&, const Histogram&, \
                                       const EncodeOptions&);                        \
   template std::vector<SymbolTable<T>> build_tables(const Histogram&, Coding);

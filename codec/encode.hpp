@@ -6,6 +6,7 @@
 #include <tansolve/codec/histogram.hpp>
 #include <tansolve/codec/parallel.hpp>
 #include <tansolve/codec/plan.hpp>
+#include <tansolve/codec/survey.hpp>
 
 namespace tansolve {
 
@@ -14,9 +15,16 @@ struct EncodeOptions {
   Progress progress = {};
 };
 
-/// Encodes `matrix` by `plan`; symbols and tables follow from `histogram`, which count_pairs made
-/// of this matrix (any histogram gives a lossless encoding). O(nnz) time; memory: the result, once
-/// more its streams, and a table. Throws Error(invalid_argument) for rows_per_lane out of range.
+/// Encodes the matrix of `survey` by `plan`, with the facts that the planner has left there.
+/// O(nnz) time; memory: the result, once more its streams, 12 bytes a row and a table. The bytes
+/// depend on the matrix and the plan alone: not on where its rows come from, nor on the number of
+/// threads. Throws Error: invalid_argument for rows_per_lane out of range; bad_input for a source
+/// that does not give the same rows each time; what the source throws.
+template <class T>
+CompressedMatrix<T> encode(Survey<T>& survey, const Plan& plan, const Progress& progress = {});
+
+/// The same of a matrix in memory; symbols and tables follow from `histogram`, which count_pairs
+/// made of this matrix (any histogram gives a lossless encoding).
 template <class T>
 CompressedMatrix<T> encode(const Csr<T>& matrix, const Plan& plan, const Histogram& histogram,
                            const EncodeOptions& options = {});

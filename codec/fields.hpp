@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 namespace tansolve {
 
@@ -37,22 +38,21 @@ struct FieldSlice {
 /// The planes of all slices of a matrix, `entries` of a lane in all: one of eight bytes a field
 /// where bits = 64; else of four, two and one byte, as the binary digits of bits say, the low bits
 /// of the fields in the first; then, where bits are odd, one of a word an entry, whose bit j is
-/// lane j's. FORMAT.md 5.3. Word is const to read.
-template <class Word>
+/// lane j's. FORMAT.md 5.3.
 class FieldPlanes {
  public:
-  FieldPlanes(Word* words, int bits, std::int64_t entries)
-      : bytes_(reinterpret_cast<Byte*>(words)), bits_(bits), entries_(entries) {}
+  FieldPlanes(const std::uint32_t* words, int bits, std::int64_t entries)
+      : bytes_(reinterpret_cast<const Byte*>(words)), bits_(bits), entries_(entries) {}
 
   std::uint64_t get(const FieldSlice& slice, std::int64_t k, int lane) const {
     std::uint64_t field = 0;
     const std::int64_t number = slice.number(k, lane);
     for_each_plane(
-        [&]<class Part>(Part part, Byte* plane, int have) {
+        [&]<class Part>(Part part, const Byte* plane, int have) {
           std::memcpy(&part, plane + number * std::int64_t{sizeof part}, sizeof part);
           field |= std::uint64_t{part} << have;
         },
-        [&](Byte* plane, int have) {
+        [&](const Byte* plane, int have) {
           std::uint32_t word = 0;
           std::memcpy(&word, plane + 4 * (slice.first + k), sizeof word);
           field |= std::uint64_t{word >> lane & 1} << have;
@@ -60,38 +60,13 @@ class FieldPlanes {
     return field;
   }
 
-  /// Entry k of lane j is fields[32 k + j].
-  void put(const FieldSlice& slice, const std::uint64_t* fields) const {
-    for_each_plane(
-        [&]<class Part>(Part part, Byte* plane, int have) {
-          plane += warp_size * slice.first * std::int64_t{sizeof part};
-          for (std::int64_t k = 0; k < slice.width;) {
-            const std::int64_t left = slice.width - k, together = left >= 4 ? 4 : left >= 2 ? 2 : 1;
-            for (int j = 0; j < warp_size; ++j)
-              for (std::int64_t u = 0; u < together; ++u, plane += sizeof part) {
-                part = static_cast<Part>(fields[warp_size * (k + u) + j] >> have);
-                std::memcpy(plane, &part, sizeof part);
-              }
-            k += together;
-          }
-        },
-        [&](Byte* plane, int have) {
-          for (std::int64_t k = 0; k < slice.width; ++k) {
-            std::uint32_t word = 0;
-            for (int j = 0; j < warp_size; ++j)
-              word |= static_cast<std::uint32_t>(fields[warp_size * k + j] >> have & 1) << j;
-            std::memcpy(plane + 4 * (slice.first + k), &word, sizeof word);
-          }
-        });
-  }
-
  private:
-  using Byte = std::conditional_t<std::is_const_v<Word>, const unsigned char, unsigned char>;
+  using Byte = unsigned char;
 
   /// part(Part(), plane, bits in the planes before) and the same of the plane of single bits.
   template <class Part, class Single>
   void for_each_plane(const Part& part, const Single& single) const {
-    Byte* plane = bytes_;
+    const Byte* plane = bytes_;
     int have = 0;
     const auto visit = [&](auto type) {
       if ((bits_ & 8 * static_cast<int>(sizeof type)) == 0) return;
@@ -106,9 +81,79 @@ class FieldPlanes {
     if (have < bits_) single(plane, have);
   }
 
-  Byte* bytes_;
+  const Byte* bytes_;
   int bits_;
   std::int64_t entries_;
 };
+
+/// Writes fields of `bytes` whole bytes and, with `single`, one bit more into planes full of zeros.
+template <int bytes, bool single>
+class FieldWriter {
+ public:
+  FieldWriter(std::uint32_t* words, std::int64_t entries)
+      : planes_(reinterpret_cast<unsigned char*>(words)), entries_(entries) {}
+
+  /// field(k) for the entries k < count of a lane. What is written might be taken for aliases of
+  /// what is referred to: let `field` hold copies.
+  template <class Field>
+  void put_lane(const FieldSlice slice, int lane, std::int64_t count, const Field field) const {
+    const FieldWriter own = *this;
+    std::int64_t k = 0;
+    for (; k + 4 <= count; k += 4) {
+      const std::uint64_t four[] = {field(k), field(k + 1), field(k + 2), field(k + 3)};
+      const std::int64_t number = warp_size * (slice.first + k) + 4 * lane;
+      for (int u = 0; u < 4; ++u) own.put(number + u, slice.first + k + u, lane, four[u]);
+    }
+    if (k + 2 <= count && slice.width - k < 4) {
+      const std::int64_t number = warp_size * (slice.first + k) + 2 * lane;
+      for (int u = 0; u < 2; ++u) own.put(number + u, slice.first + k + u, lane, field(k + u));
+      k += 2;
+    }
+    for (; k < count; ++k) own.put(slice.number(k, lane), slice.first + k, lane, field(k));
+  }
+
+ private:
+  /// The planes before that of this many bytes hold the bytes above.
+  template <class Part>
+  void put_part(std::int64_t number, std::uint64_t field) const {
+    constexpr int size = sizeof(Part), before = bytes & ~(2 * size - 1);
+    if constexpr ((bytes & size) != 0) {
+      const auto part = static_cast<Part>(field >> 8 * before);
+      std::memcpy(planes_ + warp_size * entries_ * before + number * size, &part, size);
+    }
+  }
+
+  void put(std::int64_t number, std::int64_t entry, int lane, std::uint64_t field) const {
+    put_part<std::uint64_t>(number, field);
+    put_part<std::uint32_t>(number, field);
+    put_part<std::uint16_t>(number, field);
+    put_part<std::uint8_t>(number, field);
+    if constexpr (single) {
+      unsigned char* at = planes_ + warp_size * entries_ * bytes + 4 * entry;
+      std::uint32_t word = 0;
+      std::memcpy(&word, at, sizeof word);
+      word |= static_cast<std::uint32_t>(field >> 8 * bytes & 1) << lane;
+      std::memcpy(at, &word, sizeof word);
+    }
+  }
+
+  unsigned char* planes_;
+  std::int64_t entries_;
+};
+
+/// Calls action(writer) with the writer of fields of so many bits, a width in use.
+template <class Action>
+void with_field_writer(std::uint32_t* words, int bits, std::int64_t entries, const Action& action) {
+  const auto act = [&]<int bytes>(std::integral_constant<int, bytes>) {
+    if constexpr (bytes < 8) {
+      if (bits % 8 == 1) return action(FieldWriter<bytes, true>(words, entries));
+    }
+    action(FieldWriter<bytes, false>(words, entries));
+  };
+  [&]<int... bytes>(std::integer_sequence<int, bytes...>) {
+    ((bits / 8 == bytes ? act(std::integral_constant<int, bytes>()) : void()), ...);
+  }
+  (std::make_integer_sequence<int, 9>());
+}
 
 }  // namespace tansolve

@@ -2,7 +2,7 @@
 // What reading x costs a product on a GPU, whatever the format.
 #pragma once
 
-#include <tansolve/codec/csr.hpp>
+#include <tansolve/codec/row_source.hpp>
 
 #include <cstdint>
 #include <span>
@@ -26,6 +26,6 @@ constexpr double gather_nanoseconds(const Gather& gather) {
 /// Estimated on a few blocks of 1024 rows, which a multiprocessor works on at a time. `order`: of
 /// the coded rows, if not their own; what comes after the whole rows is left out.
 template <class T>
-Gather estimate_gather(const Csr<T>& matrix, std::span<const std::uint32_t> order = {});
+Gather estimate_gather(const RowSource<T>& source, std::span<const std::uint32_t> order = {});
 
 }  // namespace tansolve::detail

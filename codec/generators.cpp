@@ -17,6 +17,9 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <type_traits>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace tansolve {
@@ -25,6 +28,7 @@ namespace {
 using detail::Arguments;
 using detail::Kind;
 using detail::Parameter;
+using detail::RowRule;
 
 constexpr std::int64_t max_rows = std::numeric_limits<std::int32_t>::max();
 
@@ -32,8 +36,12 @@ struct Generator {
   std::string_view name;
   std::array<Parameter, 4> list;  // the rest of it is nameless
   std::string_view summary;
-  Csr<double> (*make)(const Arguments& arguments, const GeneratorOptions& options);
+  /// The matrix, or where its rows do not depend on each other a rule for them.
+  std::variant<Csr<double> (*)(const Arguments&, const GeneratorOptions&),
+               RowRule (*)(const Arguments&, const GeneratorOptions&)>
+      make;
 
+  bool is_rule() const { return make.index() == 1; }
   std::span<const Parameter> parameters() const {
     return {list.begin(), std::ranges::find(list, std::string_view(), &Parameter::name)};
   }
@@ -83,12 +91,12 @@ Csr<double> barabasi_albert(const Arguments& a, const GeneratorOptions& o) {
   return detail::barabasi_albert(a.count(0), a.count(1), o.seed);
 }
 
-Csr<double> heisenberg(const Arguments& a, const GeneratorOptions&) {
+RowRule heisenberg(const Arguments& a, const GeneratorOptions&) {
   a.require(a.count(0) % 2 == 0, 0, "even");
   return detail::heisenberg(a.count(0));
 }
 
-Csr<double> band(const Arguments& a, const GeneratorOptions& o) {
+RowRule band(const Arguments& a, const GeneratorOptions& o) {
   a.require(a.count(1) <= std::min(a.count(0), a.count(2) + 1), 1, "at most N and WIDTH + 1");
   return detail::band(a.count(0), a.count(1), a.count(2), a.count(3), o.seed);
 }
@@ -199,9 +207,9 @@ class ThreadCount {
   int before_;
 };
 
-}  // namespace
-
-Csr<double> generate(std::string_view specification, const GeneratorOptions& options) {
+/// What use(matrix or rule) makes of the specification's.
+template <class Use>
+auto make(std::string_view specification, const GeneratorOptions& options, const Use& use) {
   std::string_view name_and_arguments = specification;
   GeneratorOptions seeded = options;
   seeded.seed = take_seed(name_and_arguments).value_or(options.seed);
@@ -215,13 +223,53 @@ Csr<double> generate(std::string_view specification, const GeneratorOptions& opt
                             generator.parameters(), form(generator));
   const ThreadCount thread_count(options.threads);
   try {
-    return generator.make(arguments, seeded);
+    return std::visit([&](auto function) { return use(function(arguments, seeded)); },
+                      generator.make);
   } catch (const std::bad_alloc&) {
   } catch (const std::length_error&) {  // a vector longer than any memory
   }
   throw Error(
       ErrorCode::out_of_memory,
       fmt::format("generator '{}': the host has too little memory for this matrix", specification));
+}
+
+/// Rows by a rule.
+class GeneratedRows final : public StreamedRows<double> {
+ public:
+  explicit GeneratedRows(RowRule rule)
+      : StreamedRows(rule.rows, detail::row_offsets(rule)), rule_(std::move(rule)) {}
+
+ private:
+  void read(std::int64_t begin, std::int64_t end, std::int32_t* columns,
+            double* values) const override {
+    const std::int64_t first = offsets()[begin];
+    for (std::int64_t row = begin; row < end; ++row)
+      rule_.fill(row, columns + (offsets()[row] - first), values + (offsets()[row] - first));
+  }
+
+  RowRule rule_;
+};
+
+}  // namespace
+
+Csr<double> generate(std::string_view specification, const GeneratorOptions& options) {
+  return make(specification, options, [](auto&& made) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(made)>, RowRule>)
+      return detail::build_rows(made);
+    else
+      return std::forward<decltype(made)>(made);
+  });
+}
+
+std::unique_ptr<RowSource<double>> generate_rows(std::string_view specification,
+                                                 const GeneratorOptions& options) {
+  if (!find_generator(specification).is_rule()) return nullptr;
+  return make(specification, options, [](auto&& made) -> std::unique_ptr<RowSource<double>> {
+    if constexpr (std::is_same_v<std::decay_t<decltype(made)>, RowRule>)
+      return std::make_unique<GeneratedRows>(std::forward<decltype(made)>(made));
+    else
+      return nullptr;
+  });
 }
 
 std::string generator_help() {

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <tansolve/codec/csr.hpp>
+#include <tansolve/codec/row_source.hpp>
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -31,6 +33,12 @@ struct GeneratorOptions {
 /// right; io where the file of tile is not found; what read_matrix throws; out_of_memory. Thread
 /// safe.
 Csr<double> generate(std::string_view specification, const GeneratorOptions& options = {});
+
+/// The rows of the same matrix, each made whenever it is read, so that the matrix need not fit into
+/// memory: 8 bytes a row (and 8 a point for varcoef7, 4 a row for heisenberg) are kept. Null for
+/// graphs and copies of files, whose rows depend on each other. Throws as generate() does.
+std::unique_ptr<RowSource<double>> generate_rows(std::string_view specification,
+                                                 const GeneratorOptions& options = {});
 
 /// One paragraph a generator: the form of its specification, what it is, the range of each
 /// argument.

@@ -8,18 +8,20 @@
 #include <cmath>
 #include <functional>
 #include <mutex>
-#include <span>
 #include <tuple>
 #include <utility>
 
 namespace tansolve {
 namespace {
 
-constexpr std::int64_t sample_size = std::int64_t{1} << 20;
+/// Samples, the smaller first. Above one distinct pair in so many of a sample, counting all would
+/// keep nearly a pair a nonzero.
+struct Sample {
+  std::int64_t size;
+  std::uint64_t worth_counting;
+};
+constexpr Sample samples[] = {{std::int64_t{1} << 16, 2}, {std::int64_t{1} << 20, 16}};
 constexpr std::int64_t sample_blocks = 256;
-/// Above one distinct pair in so many of the sample, counting all would keep nearly a pair a
-/// nonzero.
-constexpr std::uint64_t worth_counting = 16;
 
 using Counts = detail::PairMap;
 
@@ -55,12 +57,11 @@ class Counter {
 
 /// Counts the pairs of one row `times` times.
 template <class T>
-void count_row(const Csr<T>& matrix, std::int64_t row, std::uint64_t times, Counter& counter) {
-  const auto offsets = matrix.offsets();
-  const auto columns = matrix.columns();
-  const auto values = matrix.values();
+void count_row(const RowBlock<T>& rows, std::int64_t row, std::uint64_t times, Counter& counter) {
+  const std::int32_t* columns = rows.columns(row);
+  const T* values = rows.values(row);
   auto previous = static_cast<std::uint32_t>(row);
-  for (std::int64_t k = offsets[row]; k < offsets[row + 1]; ++k) {
+  for (std::int64_t k = 0; k < rows.row_nnz(row); ++k) {
     const auto column = static_cast<std::uint32_t>(columns[k]);
     counter.add(column - previous, value_bits(values[k]), times);
     previous = column;
@@ -69,46 +70,27 @@ void count_row(const Csr<T>& matrix, std::int64_t row, std::uint64_t times, Coun
 
 /// A row that repeats the one `distance` rows before is counted with it; 0: none is compared.
 template <class T>
-void count_rows(const Csr<T>& matrix, std::int64_t distance, std::int64_t begin, std::int64_t end,
-                Counter& counter) {
+void count_rows(const RowBlock<T>& rows, std::int64_t distance, Counter& counter) {
   if (distance == 0) {
-    for (std::int64_t i = begin; i < end; ++i) count_row(matrix, i, 1, counter);
+    for (std::int64_t i = rows.begin(); i < rows.end(); ++i) count_row(rows, i, 1, counter);
     return;
   }
-  for (std::int64_t first = begin; first < std::min(begin + distance, end); ++first) {
+  for (std::int64_t first = rows.begin(); first < std::min(rows.begin() + distance, rows.end());
+       ++first) {
     std::uint64_t times = 1;
-    for (std::int64_t i = first; i < end; i += distance)
-      if (i + distance < end && detail::same_pairs(matrix, i + distance, i)) {
+    for (std::int64_t i = first; i < rows.end(); i += distance)
+      if (i + distance < rows.end() && detail::same_pairs(rows, i + distance, i)) {
         ++times;
       } else {
-        count_row(matrix, i, times, counter);
+        count_row(rows, i, times, counter);
         times = 1;
       }
   }
 }
 
-/// Row ranges of about `per_range` nonzeros each, at every `stride`-th multiple of it.
 template <class T>
-std::vector<std::pair<std::int64_t, std::int64_t>> row_ranges(const Csr<T>& matrix,
-                                                              std::int64_t per_range,
-                                                              std::int64_t stride) {
-  const auto offsets = matrix.offsets();
-  const auto row_of = [&](std::int64_t nonzero) {
-    return std::lower_bound(offsets.begin(), offsets.end(), nonzero) - offsets.begin();
-  };
-  std::vector<std::pair<std::int64_t, std::int64_t>> ranges;
-  for (std::int64_t first = 0; first < matrix.nnz(); first += per_range * stride) {
-    const std::int64_t begin = row_of(first);
-    const std::int64_t end = row_of(std::min(first + per_range, matrix.nnz()));
-    if (begin < end) ranges.emplace_back(begin, end);
-  }
-  return ranges;
-}
-
-template <class T>
-Counts count_ranges(const Csr<T>& matrix,
-                    const std::vector<std::pair<std::int64_t, std::int64_t>>& ranges, int threads) {
-  const std::int64_t distance = detail::repeat_distance(matrix);
+Counts count_ranges(const RowSource<T>& source, std::int64_t distance,
+                    const std::vector<detail::RowRange>& ranges, int threads) {
   std::vector<Counter> idle;  // as many as threads were ever at work
   std::mutex handing_over;
   detail::parallel_tasks(threads, std::ssize(ranges), [&](std::int64_t i) {
@@ -120,7 +102,8 @@ Counts count_ranges(const Csr<T>& matrix,
         idle.pop_back();
       }
     }
-    count_rows(matrix, distance, ranges[i].first, ranges[i].second, own);
+    RowBuffer<T> buffer;
+    count_rows(source.block(ranges[i].first, ranges[i].second, buffer), distance, own);
     const std::scoped_lock lock(handing_over);
     idle.push_back(std::move(own));
   });
@@ -155,19 +138,24 @@ double Histogram::entropy(const std::vector<PairCount>& counts) {
 }
 
 template <class T>
-Histogram count_pairs(const Csr<T>& matrix, int threads) {
+Histogram count_pairs(const RowSource<T>& source, int threads) {
+  const std::int64_t nnz = source.nnz(), distance = detail::repeat_distance(source);
   Counts counts;
   bool sampled = false;
-  if (matrix.nnz() > 4 * sample_size) {
-    const std::int64_t stride = (matrix.nnz() + sample_size - 1) / sample_size;
-    counts = count_ranges(matrix, row_ranges(matrix, sample_size / sample_blocks, stride), threads);
+  for (const auto& [size, worth_counting] : samples) {
+    if (sampled || nnz <= 4 * size) break;
+    counts = count_ranges(
+        source, distance,
+        detail::row_ranges(source.offsets(), size / sample_blocks, (nnz + size - 1) / size),
+        threads);
     std::uint64_t total = 0;
     for (const PairCount& pair : counts.pairs()) total += pair.count;
     sampled = counts.pairs().size() * worth_counting > total;
   }
   if (!sampled) {
-    const std::int64_t per_range = std::max<std::int64_t>(4096, matrix.nnz() / 1024);
-    counts = count_ranges(matrix, row_ranges(matrix, per_range, 1), threads);
+    const std::int64_t per_range = std::max<std::int64_t>(4096, nnz / 1024);
+    counts =
+        count_ranges(source, distance, detail::row_ranges(source.offsets(), per_range), threads);
   }
 
   Counts deltas, values;
@@ -184,7 +172,7 @@ Histogram count_pairs(const Csr<T>& matrix, int threads) {
   return histogram;
 }
 
-template Histogram count_pairs(const Csr<double>&, int);
-template Histogram count_pairs(const Csr<float>&, int);
+template Histogram count_pairs(const RowSource<double>&, int);
+template Histogram count_pairs(const RowSource<float>&, int);
 
 }  // namespace tansolve

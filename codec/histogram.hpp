@@ -5,6 +5,7 @@
 
 #include <tansolve/codec/csr.hpp>
 #include <tansolve/codec/parallel.hpp>
+#include <tansolve/codec/row_source.hpp>
 
 #include <bit>
 #include <cstdint>
@@ -47,10 +48,14 @@ struct Histogram {
   static double entropy(const std::vector<PairCount>& counts);
 };
 
-/// Counts all nonzeros, or, where a sample of at most 2^20 says that most pairs occur once, only
-/// the sample: such a matrix has nearly as many pairs as nonzeros. Independent of the number of
-/// threads.
+/// Counts all nonzeros, or, where a sample says that most pairs occur once, only the sample, of at
+/// most 2^16 or 2^20: such a matrix has nearly as many pairs as nonzeros. Independent of the number
+/// of threads.
 template <class T>
-Histogram count_pairs(const Csr<T>& matrix, int threads = 0);
+Histogram count_pairs(const RowSource<T>& source, int threads = 0);
+template <class T>
+Histogram count_pairs(const Csr<T>& matrix, int threads = 0) {
+  return count_pairs(CsrRows<T>(matrix), threads);
+}
 
 }  // namespace tansolve

@@ -6,6 +6,7 @@
 #include <tansolve/codec/error.hpp>
 #include <tansolve/codec/gather.hpp>
 #include <tansolve/codec/planner.hpp>
+#include <tansolve/codec/repeats.hpp>
 
 #include <fmt/format.h>
 
@@ -78,26 +79,19 @@ int choose_rows_per_lane(std::int64_t rows, std::int64_t nnz, const PlanRequest&
 /// Share of the nonzeros in groups of eight consecutive rows that have the same pairs throughout,
 /// on a sample of groups.
 template <class T>
-double share_in_step(const Csr<T>& matrix) {
+double share_in_step(const RowSource<T>& source) {
   constexpr std::int64_t group = 8, sample = 4096;
-  const auto offsets = matrix.offsets();
-  const auto columns = matrix.columns();
-  const auto values = matrix.values();
-  const std::int64_t groups = matrix.rows() / group;
+  const std::int64_t groups = source.rows() / group;
   // An odd stride does not keep step with grids, whose sides are powers of two more often than not.
   const std::int64_t stride = groups / sample | 1;
   double all = 0, alike = 0;
+  RowBuffer<T> buffer;
   for (std::int64_t g = 0; g < groups; g += stride) {
-    const std::int64_t row = g * group, first = offsets[row], length = matrix.row_nnz(row);
-    bool same = length > 0;
-    for (std::int64_t j = 1; j < group && same; ++j) {
-      same = matrix.row_nnz(row + j) == length;
-      const std::int64_t other = offsets[row + j];
-      for (std::int64_t k = 0; k < length && same; ++k)
-        same = columns[other + k] == columns[first + k] + j &&
-               value_bits(values[other + k]) == value_bits(values[first + k]);
-    }
-    const auto nonzeros = static_cast<double>(offsets[row + group] - first);
+    const std::int64_t row = g * group;
+    const RowBlock<T> rows = source.block(row, row + group, buffer);
+    bool same = rows.row_nnz(row) > 0;
+    for (std::int64_t j = 1; j < group && same; ++j) same = detail::same_pairs(rows, row + j, row);
+    const auto nonzeros = static_cast<double>(rows.nnz());
     all += nonzeros;
     if (same) alike += nonzeros;
   }
@@ -119,7 +113,9 @@ TableCost cost_of(const SymbolTable<T>& table, const std::vector<PairCount>& cou
   TableCost cost;
   double counted = 0;
   for (std::size_t s = 0; s < coded; ++s) {
-    const double count = static_cast<double>(counts[s].count) * scale;
+    // What a sample has once stands for what it has not at all (Good and Turing's estimate).
+    const auto times = static_cast<double>(counts[s].count);
+    const double count = times == 1 ? 1 : times * scale;
     cost.bits += count * (k - std::log2(slots[s]));
     counted += count;
   }
@@ -131,35 +127,59 @@ TableCost cost_of(const SymbolTable<T>& table, const std::vector<PairCount>& cou
   return cost;
 }
 
-template <class T>
-double padding_symbols(const Csr<T>& matrix, const Plan& plan) {
-  const auto& [coding, name, geometry, tables] = traits(plan.coding);
-  const auto pad_to_segment = [l = geometry.l](std::int64_t symbols) {
-    return -symbols & (l - 1);  // l is a power of two
-  };
-  std::int64_t padding = 0;
-  if (plan.row_ends == RowEnds::aligned) {
-    for (std::int64_t i = 0; i < matrix.rows(); ++i)
-      padding += pad_to_segment(matrix.row_nnz(i) * tables);
+/// What predictions need of the lengths of rows: above all how many runs of entries that are padded
+/// on their own have each length: rows, or the rows of a lane where they cross segments.
+class Lengths {
+ public:
+  Lengths(std::span<const std::int64_t> offsets, RowEnds row_ends, int rows_per_lane)
+      : padded_share_(detail::padded_share(offsets)),
+        number_bytes_(static_cast<double>(RowNumbers::lengths(offsets).bytes().size())) {
+    const std::int64_t rows = std::ssize(offsets) - 1;
+    for (std::int64_t i = 0; i < rows; ++i)
+      longest_ = std::max(longest_, offsets[i + 1] - offsets[i]);
+    if (row_ends == RowEnds::aligned || rows_per_lane == 1) {
+      for (std::int64_t i = 0; i < rows; ++i) count(offsets[i + 1] - offsets[i]);
+      return;
+    }
+    for (std::int64_t base = 0; base < rows; base += std::int64_t{warp_size} * rows_per_lane)
+      for (int j = 0; j < warp_size; ++j) {
+        std::int64_t length = 0;
+        for (int i = 0; i < rows_per_lane; ++i)
+          if (const std::int64_t row = base + j + std::int64_t{warp_size} * i; row < rows)
+            length += offsets[row + 1] - offsets[row];
+        count(length);
+      }
+  }
+
+  std::int64_t longest() const { return longest_; }
+  double padded_share() const { return padded_share_; }  ///< detail::padded_share
+  double number_bytes() const { return number_bytes_; }  ///< of the lengths
+
+  /// Symbols of padding.
+  double symbols(const CodingTraits& coding) const {
+    std::int64_t padding = 0;
+    for (std::size_t n = 0; n < counts_.size(); ++n)
+      padding += counts_[n] * (-(static_cast<std::int64_t>(n) * coding.tables) &
+                               (coding.geometry.l - 1));  // l is a power of two
     return static_cast<double>(padding);
   }
-  for (std::int64_t base = 0; base < matrix.rows(); base += plan.rows_per_slice())
-    for (int j = 0; j < warp_size; ++j) {
-      std::int64_t symbols = 0;
-      for (int i = 0; i < plan.rows_per_lane; ++i)
-        if (const std::int64_t row = base + j + std::int64_t{warp_size} * i; row < matrix.rows())
-          symbols += matrix.row_nnz(row) * tables;
-      padding += pad_to_segment(symbols);
-    }
-  return static_cast<double>(padding);
-}
+
+ private:
+  /// Modulo the longest segment, which padding depends on alone.
+  void count(std::int64_t length) { ++counts_[length % std::ssize(counts_)]; }
+
+  double padded_share_, number_bytes_;
+  std::int64_t longest_ = 0;
+  std::array<std::int64_t, 8> counts_{};
+};
 
 template <class T>
-Candidate predict(const Csr<T>& matrix, const Histogram& histogram, const Plan& plan,
-                  double in_step, double row_length_bytes, Processor processor,
-                  const detail::Gather& gather) {
+Candidate predict(Survey<T>& survey, const Plan& plan, const Lengths& lengths, double in_step,
+                  Processor processor, const detail::Gather& gather) {
   const auto& [coding, name, geometry, tables] = traits(plan.coding);
-  const auto nnz = static_cast<double>(matrix.nnz());
+  const RowSource<T>& source = survey.source();
+  const Histogram& histogram = survey.histogram();
+  const auto nnz = static_cast<double>(source.nnz()), rows = static_cast<double>(source.rows());
   const double scale = histogram.total == 0 ? 0 : nnz / static_cast<double>(histogram.total);
   const auto symbol_tables = build_tables<T>(histogram, plan.coding);
 
@@ -178,32 +198,29 @@ Candidate predict(const Csr<T>& matrix, const Histogram& histogram, const Plan& 
                                            4 * symbol_tables[t].deltas.size() +
                                            sizeof(T) * symbol_tables[t].values.size());
   }
-  const double padding = padding_symbols(matrix, plan);
+  const double padding = lengths.symbols(traits(plan.coding));
   bits += padding * padding_bits;
   // A lane loses the digits of its last segment, k bits a symbol being read there, and what the
   // checks before leave in r: half a word, or all when it never fills one.
-  const double lanes = std::ceil(static_cast<double>(matrix.rows()) / plan.rows_per_lane);
+  const double lanes = std::ceil(rows / plan.rows_per_lane);
   const double symbols = nnz * tables + padding;
   if (geometry.f > 0 && nnz > 0) {
     const double segment_digits = std::max(0.0, geometry.l * (geometry.k - bits / symbols));
     const double before_last = segment_digits * std::max(0.0, symbols / lanes / geometry.l - 1);
     bits += lanes * (segment_digits + (before_last < 32 ? before_last : 16));
   }
-  candidate.bytes += bits / 8 + lanes / warp_size * 8 + row_length_bytes;
+  candidate.bytes += bits / 8 + lanes / warp_size * 8 + lengths.number_bytes();
 
   if (processor == Processor::gpu) {
-    const auto rows = static_cast<double>(matrix.rows());
     // Lanes wait for the longest row of their warp.
-    const double lanes_padding = detail::padded_share(matrix);
+    const double lanes_padding = lengths.padded_share();
     const double picoseconds =
         (gpu_costs[static_cast<std::size_t>(plan.coding)] +
          (entry_bytes > gpu_shared_entries ? gpu_far_entry_cost : 0)) *
             (nnz + padding / tables) * lanes_padding +
         gpu_escapes_cost * std::min(nnz, nonzeros_a_warp_segment * candidate.escapes) +
         gpu_row_cost * rows + gpu_lane_cost * lanes + gpu_escape_cost * candidate.escapes;
-    std::int64_t longest = 0;
-    for (std::int64_t i = 0; i < matrix.rows(); ++i) longest = std::max(longest, matrix.row_nnz(i));
-    const auto longest_row = static_cast<double>(longest);
+    const auto longest_row = static_cast<double>(lengths.longest());
     const double vectors = 2 * static_cast<double>(sizeof(T)) * rows;
     // What the gather of x takes beyond that of a stencil, three lines a load, which is in the
     // costs.
@@ -241,19 +258,21 @@ std::string reason_for(const PlanChoice& choice, const PlanRequest& request) {
 }  // namespace
 
 template <class T>
-PlanChoice choose_plan(const Csr<T>& matrix, const Histogram& histogram,
-                       const PlanRequest& request) {
+PlanChoice choose_plan(Survey<T>& survey, const PlanRequest& request) {
   if (request.rows_per_lane &&
       (*request.rows_per_lane < 1 || *request.rows_per_lane > max_rows_per_lane))
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("rows per lane: {} is not within 1 to {}", *request.rows_per_lane,
                             max_rows_per_lane));
   const bool time = request.objective_or_default() == Objective::time;
-  const double in_step = share_in_step(matrix);
-  const auto row_length_bytes =
-      static_cast<double>(RowNumbers::lengths(matrix.offsets()).bytes().size());
+  const RowSource<T>& source = survey.source();
+  const double in_step = share_in_step(source);
   const detail::Gather gather =
-      request.processor == Processor::gpu ? detail::estimate_gather(matrix) : detail::Gather();
+      request.processor == Processor::gpu ? detail::estimate_gather(source) : detail::Gather();
+  const RowEnds row_ends = request.row_ends.value_or(time ? RowEnds::aligned : RowEnds::crossing);
+  const int rows_per_lane =
+      request.rows_per_lane.value_or(choose_rows_per_lane(source.rows(), source.nnz(), request));
+  const Lengths lengths(source.offsets(), row_ends, rows_per_lane);
   PlanChoice choice;
   for (const CodingTraits& coding : all_codings) {
     if (request.coding && *request.coding != coding.coding) continue;
@@ -265,25 +284,21 @@ PlanChoice choose_plan(const Csr<T>& matrix, const Histogram& histogram,
                                 coding.name));
       }
       if (const auto candidate = detail::predict_arrays(
-              matrix, coding.coding, request.coding.has_value(), request.processor, gather))
+              survey, coding.coding, request.coding.has_value(), request.processor, gather))
         choice.considered.push_back(*candidate);
       continue;
     }
     const Plan plan = {
-        .coding = coding.coding,
-        .rows_per_lane = request.rows_per_lane.value_or(
-            choose_rows_per_lane(matrix.rows(), matrix.nnz(), request)),
-        .row_ends = request.row_ends.value_or(time ? RowEnds::aligned : RowEnds::crossing)};
-    choice.considered.push_back(
-        predict(matrix, histogram, plan, in_step, row_length_bytes, request.processor, gather));
+        .coding = coding.coding, .rows_per_lane = rows_per_lane, .row_ends = row_ends};
+    choice.considered.push_back(predict(survey, plan, lengths, in_step, request.processor, gather));
   }
   std::stable_sort(choice.considered.begin(), choice.considered.end(),
                    [&](const Candidate& a, const Candidate& b) {
                      return time ? a.nanoseconds < b.nanoseconds : a.bytes < b.bytes;
                    });
   choice.chosen = choice.considered.front();
-  choice.csr_bytes = static_cast<double>(standard_bytes(matrix).csr);
-  const auto nnz = static_cast<double>(matrix.nnz());
+  choice.csr_bytes = static_cast<double>(standard_bytes(source.offsets(), sizeof(T)).csr);
+  const auto nnz = static_cast<double>(source.nnz());
   choice.csr_nanoseconds =
       request.processor == Processor::gpu
           ? std::max({choice.csr_bytes / gpu_bandwidth, nnz * gpu_csr_cost * 1e-3,
@@ -305,7 +320,7 @@ Coding parse_coding(const std::string& name) {
               fmt::format("geometry \"{}\": unknown, there are {}", name, known));
 }
 
-template PlanChoice choose_plan(const Csr<double>&, const Histogram&, const PlanRequest&);
-template PlanChoice choose_plan(const Csr<float>&, const Histogram&, const PlanRequest&);
+template PlanChoice choose_plan(Survey<double>&, const PlanRequest&);
+template PlanChoice choose_plan(Survey<float>&, const PlanRequest&);
 
 }  // namespace tansolve

@@ -5,6 +5,7 @@
 #include <tansolve/codec/csr.hpp>
 #include <tansolve/codec/histogram.hpp>
 #include <tansolve/codec/plan.hpp>
+#include <tansolve/codec/survey.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -53,12 +54,19 @@ struct PlanChoice {
 /// Chooses among all codings by the objective. Bytes follow from the histogram (within a few
 /// percent: coded bits, padding, row lengths, offsets, tables, and the mean loss at the end of a
 /// lane), time from a cost a nonzero and coding that was measured on a host and on an H200.
-/// Deterministic.
+/// Deterministic, on any number of threads. What it finds stays in the survey.
 /// Throws Error(invalid_argument) for a forced rows_per_lane out of range, and for one, or row
 /// ends, where the forced coding has no streams.
 template <class T>
+PlanChoice choose_plan(Survey<T>& survey, const PlanRequest& request = {});
+/// The same of a matrix in memory whose histogram is at hand.
+template <class T>
 PlanChoice choose_plan(const Csr<T>& matrix, const Histogram& histogram,
-                       const PlanRequest& request = {});
+                       const PlanRequest& request = {}) {
+  const CsrRows<T> rows(matrix);
+  Survey<T> survey(rows, 0, histogram);
+  return choose_plan(survey, request);
+}
 
 /// "paper", ... to its coding; throws Error(invalid_argument) listing the names.
 Coding parse_coding(const std::string& name);

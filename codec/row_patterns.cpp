@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rows to patterns by hashing, but by comparison where a row repeats one shortly before.
+// Rows to patterns by hashing, but by comparison where a row follows the pattern of one shortly
+// before.
+#include <tansolve/codec/histogram.hpp>
+#include <tansolve/codec/pair_map.hpp>
 #include <tansolve/codec/parallel.hpp>
 #include <tansolve/codec/repeats.hpp>
 #include <tansolve/codec/row_patterns.hpp>
@@ -8,32 +11,51 @@
 #include <atomic>
 #include <cstring>
 #include <limits>
+#include <mutex>
+#include <utility>
 
 namespace tansolve {
 namespace {
 
-/// A row as patterns see it: `values` and `negative` as the kind wants them, else null.
+/// A row of a matrix, or one that stands for a pattern: then its origin is 0, and `negative` tells
+/// the signs of values that are not there.
 template <class T>
 struct Row {
-  const std::uint32_t* offsets;
-  const T* values;
-  const std::uint8_t* negative;
+  std::uint32_t origin;
   std::uint32_t length;
+  const std::uint32_t* columns;
+  const T* values;
+  const std::uint8_t* negative = nullptr;
 
-  std::uint64_t hash() const {
-    std::uint64_t sum = length;
-    const auto mix = [&](std::uint64_t part) {
-      sum = (sum ^ part) * 0x9e3779b97f4a7c15u;  // the golden ratio's bits
-      sum ^= sum >> 32;
-    };
-    for (std::uint32_t k = 0; k < length; ++k) {
-      const std::uint64_t sign = negative != nullptr ? std::uint64_t{negative[k]} << 32 : 0;
-      mix(offsets[k] | sign);
-      if (values != nullptr) mix(value_bits(values[k]));
-    }
-    return sum;
+  std::uint32_t offset(std::uint32_t k) const { return columns[k] - origin; }
+  std::uint32_t sign(std::uint32_t k) const {
+    return negative != nullptr
+               ? negative[k]
+               : static_cast<std::uint32_t>(value_bits(values[k]) >> (8 * sizeof(T) - 1));
   }
 };
+
+template <class T>
+Row<T> row_of(const RowBlock<T>& rows, std::int64_t row) {
+  return {static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(rows.row_nnz(row)),
+          reinterpret_cast<const std::uint32_t*>(rows.columns(row)), rows.values(row)};
+}
+
+/// Whether two rows of a block follow the same pattern; columns and values are compared with each
+/// other, which is faster than with a pattern.
+template <class T>
+bool alike(const RowBlock<T>& rows, std::int64_t row, std::int64_t earlier, PatternKind kind) {
+  if (kind == PatternKind::values) return detail::same_pairs(rows, row, earlier);
+  const std::int64_t length = rows.row_nnz(row);
+  if (rows.row_nnz(earlier) != length) return false;
+  if (!detail::same_offsets(rows, row, earlier)) return false;
+  if (kind == PatternKind::columns) return true;
+  const T *values = rows.values(row), *earlier_values = rows.values(earlier);
+  std::uint64_t bits = 0;
+  for (std::int64_t k = 0; k < length; ++k)
+    bits |= value_bits(values[k]) ^ value_bits(earlier_values[k]);
+  return bits >> (8 * sizeof(T) - 1) == 0;
+}
 
 /// Patterns in the order of their first rows, and a table of them, at most half full.
 template <class T>
@@ -44,22 +66,38 @@ class PatternSet {
   const RowPatterns<T>& patterns() const { return patterns_; }
   RowPatterns<T> take() { return std::move(patterns_); }
 
-  bool equals(std::uint32_t p, const Row<T>& row) const {
-    const std::size_t at = patterns_.starts[p];
-    const auto same = [&](const auto& of_patterns, const auto* of_row) {
-      return std::memcmp(of_patterns.data() + at, of_row, row.length * sizeof *of_row) == 0;
+  std::uint64_t hash(const Row<T>& row) const {
+    std::uint64_t sum = row.length;
+    const auto mix = [&](std::uint64_t part) {
+      sum = (sum ^ part) * 0x9e3779b97f4a7c15u;  // the golden ratio's bits
+      sum ^= sum >> 32;
     };
+    for (std::uint32_t k = 0; k < row.length; ++k) {
+      const std::uint64_t sign = kind_ == PatternKind::signs ? std::uint64_t{row.sign(k)} << 32 : 0;
+      mix(row.offset(k) | sign);
+      if (kind_ == PatternKind::values) mix(value_bits(row.values[k]));
+    }
+    return sum;
+  }
+
+  bool follows(const Row<T>& row, std::uint32_t p) const {
     if (patterns_.length(p) != row.length) return false;
-    return row.length == 0 ||
-           (same(patterns_.offsets, row.offsets) &&
-            (kind_ != PatternKind::values || same(patterns_.values, row.values)) &&
-            (kind_ != PatternKind::signs || same(patterns_.negative, row.negative)));
+    const std::size_t at = patterns_.starts[p];
+    const std::uint32_t* offsets = patterns_.offsets.data() + at;
+    std::uint32_t differences = 0;
+    for (std::uint32_t k = 0; k < row.length; ++k) differences |= row.offset(k) ^ offsets[k];
+    if (kind_ == PatternKind::signs)
+      for (std::uint32_t k = 0; k < row.length; ++k)
+        differences |= row.sign(k) ^ patterns_.negative[at + k];
+    if (differences != 0) return false;
+    return kind_ != PatternKind::values || row.length == 0 ||
+           std::memcmp(patterns_.values.data() + at, row.values, row.length * sizeof(T)) == 0;
   }
 
   std::uint32_t find_or_add(const Row<T>& row) {
-    std::size_t i = row.hash() >> shift_;
+    std::size_t i = hash(row) >> shift_;
     for (; table_[i] != 0; i = (i + 1) & (table_.size() - 1))
-      if (equals(table_[i] - 1, row)) return table_[i] - 1;
+      if (follows(row, table_[i] - 1)) return table_[i] - 1;
     const auto p = static_cast<std::uint32_t>(patterns_.count());
     append(row);
     table_[i] = p + 1;
@@ -69,19 +107,20 @@ class PatternSet {
 
   Row<T> row(std::uint32_t p) const {
     const std::size_t at = patterns_.starts[p];
-    return {patterns_.offsets.data() + at,
+    return {0, patterns_.length(p), patterns_.offsets.data() + at,
             kind_ == PatternKind::values ? patterns_.values.data() + at : nullptr,
-            kind_ == PatternKind::signs ? patterns_.negative.data() + at : nullptr,
-            patterns_.length(p)};
+            kind_ == PatternKind::signs ? patterns_.negative.data() + at : nullptr};
   }
 
  private:
   void append(const Row<T>& row) {
-    patterns_.offsets.insert(patterns_.offsets.end(), row.offsets, row.offsets + row.length);
+    for (std::uint32_t k = 0; k < row.length; ++k) {
+      patterns_.offsets.push_back(row.offset(k));
+      if (kind_ == PatternKind::signs)
+        patterns_.negative.push_back(static_cast<std::uint8_t>(row.sign(k)));
+    }
     if (kind_ == PatternKind::values)
       patterns_.values.insert(patterns_.values.end(), row.values, row.values + row.length);
-    if (kind_ == PatternKind::signs)
-      patterns_.negative.insert(patterns_.negative.end(), row.negative, row.negative + row.length);
     patterns_.starts.push_back(static_cast<std::uint32_t>(patterns_.offsets.size()));
   }
 
@@ -89,7 +128,7 @@ class PatternSet {
     table_.assign(2 * table_.size(), 0);
     --shift_;
     for (std::uint32_t p = 0; p < patterns_.count(); ++p) {
-      std::size_t i = row(p).hash() >> shift_;
+      std::size_t i = hash(row(p)) >> shift_;
       while (table_[i] != 0) i = (i + 1) & (table_.size() - 1);
       table_[i] = p + 1;
     }
@@ -101,84 +140,105 @@ class PatternSet {
   int shift_ = 58;  ///< 64 - log2(table_.size())
 };
 
-/// Rows of the matrix as Row, one at a time.
-template <class T>
-class RowViews {
- public:
-  RowViews(const Csr<T>& matrix, PatternKind kind) : matrix_(matrix), kind_(kind) {}
+constexpr std::int64_t task_rows = 1 << 14;
+constexpr std::int64_t most_entries = std::numeric_limits<std::uint32_t>::max();
 
-  Row<T> operator()(std::int64_t row) {
-    const std::int64_t first = matrix_.offsets()[row], length = matrix_.row_nnz(row);
-    const std::int32_t* columns = matrix_.columns().data() + first;
-    const T* values = matrix_.values().data() + first;
-    offsets_.resize(length);
-    for (std::int64_t k = 0; k < length; ++k)
-      offsets_[k] = static_cast<std::uint32_t>(columns[k]) - static_cast<std::uint32_t>(row);
-    if (kind_ == PatternKind::signs) {
-      negative_.resize(length);
-      for (std::int64_t k = 0; k < length; ++k)
-        negative_[k] = static_cast<std::uint8_t>(value_bits(values[k]) >> (8 * sizeof(T) - 1));
-    }
-    return {offsets_.data(), kind_ == PatternKind::values ? values : nullptr,
-            kind_ == PatternKind::signs ? negative_.data() : nullptr,
-            static_cast<std::uint32_t>(length)};
+/// Joins what tasks found in the order of the tasks, each as soon as those before it are there, so
+/// that too many patterns are noticed early and by any number of threads alike.
+template <class T>
+class Joint {
+ public:
+  Joint(PatternKind kind, std::int64_t tasks, std::int64_t limit)
+      : all_(kind), waiting_(tasks), numbers_(tasks), limit_(limit) {}
+
+  bool too_many() const { return too_many_; }
+  bool within(const PatternSet<T>& set) const {
+    return set.patterns().count() <= limit_ && std::ssize(set.patterns().offsets) <= most_entries;
   }
 
+  void add(std::int64_t task, PatternSet<T> set) {
+    const std::scoped_lock lock(joining_);
+    if (!within(set)) too_many_ = true;
+    waiting_[task] = std::move(set);
+    for (; !too_many_ && next_ < std::ssize(waiting_) && waiting_[next_]; ++next_) {
+      for (std::uint32_t p = 0; p < waiting_[next_]->patterns().count(); ++p)
+        numbers_[next_].push_back(all_.find_or_add(waiting_[next_]->row(p)));
+      waiting_[next_].reset();
+      if (!within(all_)) too_many_ = true;
+    }
+  }
+
+  /// The numbers among all of a task's patterns.
+  const std::vector<std::uint32_t>& numbers(std::int64_t task) const { return numbers_[task]; }
+  RowPatterns<T> take() { return all_.take(); }
+
  private:
-  const Csr<T>& matrix_;
-  PatternKind kind_;
-  std::vector<std::uint32_t> offsets_;
-  std::vector<std::uint8_t> negative_;
+  PatternSet<T> all_;
+  std::vector<std::optional<PatternSet<T>>> waiting_;
+  std::vector<std::vector<std::uint32_t>> numbers_;
+  const std::int64_t limit_;
+  std::int64_t next_ = 0;
+  std::atomic<bool> too_many_ = false;
+  std::mutex joining_;
 };
 
-constexpr std::int64_t task_rows = 1 << 15;
-constexpr std::int64_t most_entries = std::numeric_limits<std::uint32_t>::max();
+/// Whether the first rows alone have more patterns than the limit, by their hashes; gives up where
+/// they repeat each other.
+template <class T>
+bool begins_with_too_many(const RowSource<T>& source, PatternKind kind, std::int64_t limit) {
+  constexpr std::int64_t block_rows = 1 << 12;
+  const PatternSet<T> set(kind);
+  detail::PairMap seen;
+  RowBuffer<T> buffer;
+  for (std::int64_t begin = 0; begin < source.rows(); begin += block_rows) {
+    const std::int64_t end = std::min(begin + block_rows, source.rows());
+    const RowBlock<T> rows = source.block(begin, end, buffer);
+    for (std::int64_t row = begin; row < end; ++row) ++seen.count(0, set.hash(row_of(rows, row)));
+    const std::int64_t distinct = std::ssize(seen.pairs());
+    if (distinct > limit) return true;
+    if (distinct < end - end / 4) return false;
+  }
+  return false;
+}
 
 }  // namespace
 
 template <class T>
-std::optional<PatternsOfRows<T>> find_patterns(const Csr<T>& matrix, PatternKind kind,
+std::optional<PatternsOfRows<T>> find_patterns(const RowSource<T>& source, PatternKind kind,
                                                std::int64_t limit, int threads) {
-  const std::int64_t tasks = (matrix.rows() + task_rows - 1) / task_rows;
+  if (begins_with_too_many(source, kind, limit)) return {};
+  const std::int64_t tasks = (source.rows() + task_rows - 1) / task_rows;
+  const auto end_of = [&](std::int64_t t) { return std::min((t + 1) * task_rows, source.rows()); };
   // Even a row that repeats none before compares with one.
-  const std::int64_t distance = std::max<std::int64_t>(detail::repeat_distance(matrix), 1);
-  std::vector<std::uint32_t> rows(matrix.rows());
-  std::vector<PatternSet<T>> sets(tasks, PatternSet<T>(kind));
-  std::atomic<bool> too_many = false;
-  const auto within = [&](const PatternSet<T>& set) {
-    return set.patterns().count() <= limit && std::ssize(set.patterns().offsets) <= most_entries;
-  };
+  const std::int64_t distance = std::max<std::int64_t>(detail::repeat_distance(source), 1);
+  std::vector<std::uint32_t> numbers(source.rows());
+  Joint<T> joint(kind, tasks, limit);
   detail::parallel_tasks(threads, tasks, [&](std::int64_t t) {
-    RowViews<T> views(matrix, kind);
-    const std::int64_t begin = t * task_rows, end = std::min(begin + task_rows, matrix.rows());
-    for (std::int64_t row = begin; row < end && !too_many; ++row) {
-      const Row<T> view = views(row);
-      const bool repeats = row - distance >= begin && sets[t].equals(rows[row - distance], view);
-      rows[row] = repeats ? rows[row - distance] : sets[t].find_or_add(view);
-      if (!repeats && !within(sets[t])) too_many = true;
+    if (joint.too_many()) return;
+    RowBuffer<T> buffer;
+    const RowBlock<T> rows = source.block(t * task_rows, end_of(t), buffer);
+    PatternSet<T> set(kind);
+    for (std::int64_t row = rows.begin(); row < rows.end(); ++row) {
+      if (row - distance >= rows.begin() && alike(rows, row, row - distance, kind)) {
+        numbers[row] = numbers[row - distance];
+        continue;
+      }
+      numbers[row] = set.find_or_add(row_of(rows, row));
+      if (!joint.within(set)) break;
     }
+    joint.add(t, std::move(set));
   });
-  if (too_many) return {};
-
-  PatternSet<T> all(kind);
-  std::vector<std::vector<std::uint32_t>> numbers(tasks);
-  for (std::int64_t t = 0; t < tasks; ++t) {
-    for (std::uint32_t p = 0; p < sets[t].patterns().count(); ++p)
-      numbers[t].push_back(all.find_or_add(sets[t].row(p)));
-    sets[t] = PatternSet<T>(kind);
-    if (!within(all)) return {};
-  }
+  if (joint.too_many()) return {};
   detail::parallel_tasks(threads, tasks, [&](std::int64_t t) {
-    for (std::int64_t row = t * task_rows; row < std::min((t + 1) * task_rows, matrix.rows());
-         ++row)
-      rows[row] = numbers[t][rows[row]];
+    for (std::int64_t row = t * task_rows; row < end_of(t); ++row)
+      numbers[row] = joint.numbers(t)[numbers[row]];
   });
-  return PatternsOfRows<T>{all.take(), std::move(rows)};
+  return PatternsOfRows<T>{joint.take(), std::move(numbers)};
 }
 
-template std::optional<PatternsOfRows<double>> find_patterns(const Csr<double>&, PatternKind,
+template std::optional<PatternsOfRows<double>> find_patterns(const RowSource<double>&, PatternKind,
                                                              std::int64_t, int);
-template std::optional<PatternsOfRows<float>> find_patterns(const Csr<float>&, PatternKind,
+template std::optional<PatternsOfRows<float>> find_patterns(const RowSource<float>&, PatternKind,
                                                             std::int64_t, int);
 
 }  // namespace tansolve

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <tansolve/codec/arrays.hpp>
-#include <tansolve/codec/csr.hpp>
+#include <tansolve/codec/row_source.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -25,10 +25,10 @@ struct PatternsOfRows {
 };
 
 /// Finds the patterns; none if there are more than `limit`, or more than 2^32 - 1 entries in them.
-/// Takes O(nnz) time, and a fraction of it where rows repeat those shortly before. The result does
-/// not depend on `threads` (0: as many as OpenMP would start).
+/// Takes O(nnz) time, and a fraction of it where rows repeat those shortly before or soon show that
+/// there are too many. The result does not depend on `threads` (0: as many as OpenMP would start).
 template <class T>
-std::optional<PatternsOfRows<T>> find_patterns(const Csr<T>& matrix, PatternKind kind,
+std::optional<PatternsOfRows<T>> find_patterns(const RowSource<T>& source, PatternKind kind,
                                                std::int64_t limit, int threads = 0);
 
 }  // namespace tansolve

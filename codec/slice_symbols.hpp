@@ -37,10 +37,10 @@ class SymbolFinder {
   }
 
   /// Appends the symbols of a row to a lane, and the raw words of those that escape.
-  void append(const Csr<T>& matrix, std::int64_t row, LaneSymbols& lane) const {
-    const std::int64_t first = matrix.offsets()[row], length = matrix.row_nnz(row);
-    const std::int32_t* columns = matrix.columns().data() + first;
-    const T* values = matrix.values().data() + first;
+  void append(const RowBlock<T>& rows, std::int64_t row, LaneSymbols& lane) const {
+    const std::int64_t length = rows.row_nnz(row);
+    const std::int32_t* columns = rows.columns(row);
+    const T* values = rows.values(row);
     const std::size_t before = lane.symbols.size();
     lane.symbols.resize(before + length * tables);
     std::uint32_t* symbols = lane.symbols.data() + before;
@@ -83,13 +83,13 @@ class SymbolFinder {
   std::array<PairMap, tables> maps_;
 };
 
-/// Fills one slice after the other with symbols.
+/// Fills one slice after the other of a block of rows with symbols.
 template <class T, Geometry G, int tables>
 class SliceSymbols {
  public:
-  SliceSymbols(const Csr<T>& matrix, const Plan& plan, const SymbolFinder<T, tables>& finder,
+  SliceSymbols(const RowBlock<T>& rows, const Plan& plan, const SymbolFinder<T, tables>& finder,
                std::int64_t distance)
-      : matrix_(matrix), plan_(plan), finder_(finder), distance_(distance) {}
+      : rows_(rows), plan_(plan), finder_(finder), distance_(distance) {}
 
   const std::array<LaneSymbols, warp_size>& fill(std::int64_t slice) {
     for (int j = 0; j < warp_size; ++j) fill_lane(slice * plan_.rows_per_slice() + j, j);
@@ -112,15 +112,15 @@ class SliceSymbols {
     bool repeats = earlier >= 0;
     for (int i = 0; i < plan_.rows_per_lane; ++i) {
       const std::int64_t row = first_row + std::int64_t{warp_size} * i;
-      if (row >= matrix_.rows()) {
-        repeats = repeats && row - distance_ >= matrix_.rows();
+      if (row >= rows_.end()) {
+        repeats = repeats && row - distance_ >= rows_.end();
         break;
       }
-      if (earlier >= 0 && same_pairs(matrix_, row, row - distance_)) {
+      if (earlier >= 0 && same_pairs(rows_, row, row - distance_)) {
         append_row(lanes_[earlier], ends_[earlier], i, lane);
       } else {
         repeats = false;
-        finder_.append(matrix_, row, lane);
+        finder_.append(rows_, row, lane);
         if (plan_.row_ends == RowEnds::aligned) pad(lane);
       }
       ends_[j].push_back({lane.symbols.size(), lane.raw.size()});
@@ -146,7 +146,7 @@ class SliceSymbols {
       lane.symbols.push_back(finder_.padding(lane.symbols.size()));
   }
 
-  const Csr<T>& matrix_;
+  const RowBlock<T>& rows_;
   const Plan& plan_;
   const SymbolFinder<T, tables>& finder_;
   const std::int64_t distance_;

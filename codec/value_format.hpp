@@ -3,11 +3,39 @@
 #pragma once
 
 #include <tansolve/codec/arrays.hpp>
-#include <tansolve/codec/csr.hpp>
+#include <tansolve/codec/row_source.hpp>
 
+#include <array>
 #include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
 
 namespace tansolve {
+
+/// What the format of values follows from.
+template <class T>
+struct ValueFacts {
+  static constexpr int mantissa_bits = sizeof(T) == 8 ? 52 : 23;
+  static constexpr int exponents = sizeof(T) == 8 ? 2048 : 256;
+  /// Larger dictionaries would not stay in caches.
+  static constexpr std::size_t most_distinct = 1 << 16;
+
+  std::int64_t count = 0;
+  std::uint64_t least = ValueFormat<T>::magnitude_mask;  ///< of the magnitudes
+  std::uint64_t most = 0;
+  std::uint64_t any = 0;  ///< all bits that are set in some magnitude
+  std::array<std::int64_t, exponents> by_exponent{};
+  bool many = false;                    ///< more than most_distinct distinct values
+  std::vector<std::uint64_t> distinct;  ///< else their bits, ascending
+};
+
+/// From one pass over the values; the same for any number of threads.
+template <class T>
+ValueFacts<T> find_value_facts(const RowSource<T>& source, int threads = 0);
+/// The same of values that are at hand.
+template <class T>
+ValueFacts<T> find_value_facts(std::span<const T> values, int threads = 0);
 
 /// A format without its exceptions' places, and how many there will be, at most.
 template <class T>
@@ -22,6 +50,6 @@ struct ValueFormatChoice {
 /// are. Zero bits that all values end with are dropped. `sign`: whether fields hold signs, where
 /// they are no index.
 template <class T>
-ValueFormatChoice<T> choose_value_format(const Csr<T>& matrix, bool sign, int threads = 0);
+ValueFormatChoice<T> choose_value_format(const ValueFacts<T>& facts, bool sign);
 
 }  // namespace tansolve

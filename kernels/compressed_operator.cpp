@@ -120,7 +120,13 @@ CompressedOperator<T, B>::CompressedOperator(Context<B>& context, const Compress
                                              const std::string& isa)
     : LinearOperator<T, B>(context, matrix.rows(), matrix.cols()),
       matrix_(&matrix),
+      isa_(isa),
       prepared_(std::make_unique<Prepared>(matrix, isa, context.threads())) {}
+
+template <class T, class B>
+void CompressedOperator<T, B>::refresh() {
+  prepared_ = std::make_unique<Prepared>(*matrix_, isa_, this->context().threads());
+}
 
 template <class T, class B>
 CompressedOperator<T, B>::~CompressedOperator() = default;

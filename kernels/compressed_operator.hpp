@@ -30,6 +30,8 @@ class CompressedOperator final : public LinearOperator<T, B> {
 
   std::string name() const override { return "dtans"; }
   const CompressedMatrix<T>& matrix() const { return *matrix_; }
+  /// To be called after update_values() on the matrix, before the next product.
+  void refresh();
 
  protected:
   void apply_impl(Span<const T, B> x, Span<T, B> y) const override;
@@ -45,6 +47,7 @@ class CompressedOperator final : public LinearOperator<T, B> {
   void product(int columns, T alpha, const T* x, T beta, T* y) const;
 
   const CompressedMatrix<T>* matrix_;
+  std::string isa_;
   std::unique_ptr<Prepared> prepared_;
 };
 

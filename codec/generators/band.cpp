@@ -29,14 +29,14 @@ void sample(Random& random, std::int64_t count, std::int64_t bound, std::int32_t
 
 }  // namespace
 
-Csr<double> band(std::int64_t n, std::int64_t per_row, std::int64_t width, std::int64_t distinct,
-                 std::uint64_t seed) {
+RowRule band(std::int64_t n, std::int64_t per_row, std::int64_t width, std::int64_t distinct,
+             std::uint64_t seed) {
   std::vector<double> list(distinct);
   Random list_random(seed, n);  // the rows use the streams below n
   for (double& value : list) value = list_random.normal();
 
-  const auto length = [&](std::int64_t) { return per_row; };
-  const auto fill = [&](std::int64_t i, std::int32_t* columns, double* values) {
+  const auto length = [=](std::int64_t) { return per_row; };
+  const auto fill = [=](std::int64_t i, std::int32_t* columns, double* values) {
     Random random(seed, i);
     const std::int64_t first = std::max<std::int64_t>(i - width, 0),
                        last = std::min(i + width, n - 1);
@@ -52,7 +52,7 @@ Csr<double> band(std::int64_t n, std::int64_t per_row, std::int64_t width, std::
     for (std::int64_t k = 0; k < per_row; ++k)
       values[k] = distinct == 0 ? random.normal() : list[random.below(distinct)];
   };
-  return build_rows(n, length, fill);
+  return {n, length, fill};
 }
 
 }  // namespace tansolve::detail

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tansolve/codec/csr.hpp>
+#include <tansolve/codec/generators/rows.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -20,43 +21,43 @@ struct Grid {
 // Stencils (grids.cpp). All but convdiff7 are symmetric, bit for bit, and positive definite.
 
 /// Diagonal 4 and 6, neighbours across a face -1.
-Csr<double> poisson5(const Grid& grid);
-Csr<double> poisson7(const Grid& grid);
+RowRule poisson5(const Grid& grid);
+RowRule poisson7(const Grid& grid);
 
 /// Diagonal 26, the 26 neighbours -1: the matrix of HPCG.
-Csr<double> poisson27(const Grid& grid);
+RowRule poisson27(const Grid& grid);
 
 /// -div(c grad u) by finite volumes: c is constant in the cell around each point, log-uniform in
 /// [1, jump]; a face carries the harmonic mean of its two cells, a face of the boundary 2 c (it is
 /// half a cell away), the diagonal the sum of the six faces.
-Csr<double> varcoef7(const Grid& grid, double jump, std::uint64_t seed);
+RowRule varcoef7(const Grid& grid, double jump, std::uint64_t seed);
 
 /// -lap u + b . grad u, upwind, with the cell Peclet numbers 1, 1/2 and 1/4 along x, y and z
 /// whatever the size: an M-matrix with diagonal 7.75, upwind neighbours -2, -1.5, -1.25 and
 /// downwind neighbours -1.
-Csr<double> convdiff7(const Grid& grid);
+RowRule convdiff7(const Grid& grid);
 
 // Finite elements (fem.cpp): three unknowns a point, full 3 x 3 blocks for the 27 neighbours.
 
 /// Linear elasticity with Poisson's ratio 1/4 on trilinear hexahedra; symmetric, bit for bit, and
 /// positive definite. Every row is the interior one without what lies outside: 39 distinct values.
-Csr<double> fem3(const Grid& grid);
+RowRule fem3(const Grid& grid);
 
 /// The symmetric pattern of fem3 with independent standard normal values, so neither symmetric nor
 /// definite.
-Csr<double> fem3u(const Grid& grid, std::uint64_t seed);
+RowRule fem3u(const Grid& grid, std::uint64_t seed);
 
 // Others (band.cpp, spin.cpp, tiles.cpp).
 
 /// Each row has its diagonal and per_row - 1 more columns drawn without repetition from those
 /// within `width` of it. Values are drawn from a list of `distinct` standard normal numbers, or
 /// each is one of its own when distinct = 0. Needs per_row <= min(n, width + 1).
-Csr<double> band(std::int64_t n, std::int64_t per_row, std::int64_t width, std::int64_t distinct,
-                 std::uint64_t seed);
+RowRule band(std::int64_t n, std::int64_t per_row, std::int64_t width, std::int64_t distinct,
+             std::uint64_t seed);
 
 /// H = sum_i S_i . S_{i+1} of a periodic chain of `sites` (even, 4 to 32) spins 1/2, on the states
 /// with as many spins up as down in the order of their bits (1: up).
-Csr<double> heisenberg(std::int64_t sites);
+RowRule heisenberg(std::int64_t sites);
 
 /// `copies` copies of a matrix along the diagonal; when `scaled`, the values of each are multiplied
 /// by a factor of its own, uniform in [1, 2).

@@ -54,9 +54,9 @@ std::array<Block, 27> elasticity_stencil() {
 /// The matrix whose row 3 i + p, for unknown p of point i, holds value(offset, q) for unknown q of
 /// the neighbour at that offset; row_values(row) makes the function `value`.
 template <class RowValues>
-Csr<double> three_unknowns(const Grid& grid, RowValues row_values) {
-  const auto length = [&](std::int64_t row) { return 3 * Neighbours(grid, row / 3).count(); };
-  const auto fill = [&](std::int64_t row, std::int32_t* columns, double* values) {
+RowRule three_unknowns(const Grid& grid, RowValues row_values) {
+  const auto length = [=](std::int64_t row) { return 3 * Neighbours(grid, row / 3).count(); };
+  const auto fill = [=](std::int64_t row, std::int32_t* columns, double* values) {
     auto value = row_values(row);
     Neighbours(grid, row / 3).visit([&](int offset, std::int64_t j) {
       for (int q = 0; q < 3; ++q) {
@@ -65,20 +65,19 @@ Csr<double> three_unknowns(const Grid& grid, RowValues row_values) {
       }
     });
   };
-  return build_rows(3 * grid.points(), length, fill);
+  return {3 * grid.points(), length, fill};
 }
 
 }  // namespace
 
-Csr<double> fem3(const Grid& grid) {
-  const std::array<Block, 27> stencil = elasticity_stencil();
-  return three_unknowns(grid, [&](std::int64_t row) {
+RowRule fem3(const Grid& grid) {
+  return three_unknowns(grid, [stencil = elasticity_stencil()](std::int64_t row) {
     return [&stencil, p = row % 3](int offset, int q) { return stencil[offset][p][q]; };
   });
 }
 
-Csr<double> fem3u(const Grid& grid, std::uint64_t seed) {
-  return three_unknowns(grid, [&](std::int64_t row) {
+RowRule fem3u(const Grid& grid, std::uint64_t seed) {
+  return three_unknowns(grid, [=](std::int64_t row) {
     return [random = Random(seed, row)](int, int) mutable { return random.normal(); };
   });
 }

@@ -183,7 +183,7 @@ Csr<double> laplacian(const Csr<double>& adjacency) {
     std::fill_n(values, row.size() + 1, -1.0);
     values[later - row.begin()] = static_cast<double>(row.size());
   };
-  return build_rows(adjacency.rows(), length, fill);
+  return build_rows({adjacency.rows(), length, fill});
 }
 
 }  // namespace tansolve::detail

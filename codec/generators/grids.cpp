@@ -6,6 +6,7 @@
 #include <tansolve/codec/generators/rows.hpp>
 
 #include <array>
+#include <utility>
 #include <vector>
 
 namespace tansolve::detail {
@@ -30,13 +31,14 @@ struct Places {
 
 /// The matrix whose row i holds those of coefficients(i, places) that lie inside.
 template <class Coefficients>
-Csr<double> seven_point(const Grid& grid, Coefficients coefficients) {
-  const auto length = [&](std::int64_t i) {
+RowRule seven_point(const Grid& grid, Coefficients coefficients) {
+  auto length = [=](std::int64_t i) {
     std::int64_t count = 0;
     for (const bool inside : Places(grid, i).inside) count += inside;
     return count;
   };
-  const auto fill = [&](std::int64_t i, std::int32_t* columns, double* values) {
+  auto fill = [grid, coefficients = std::move(coefficients)](std::int64_t i, std::int32_t* columns,
+                                                             double* values) {
     const Places places(grid, i);
     const Seven row = coefficients(i, places);
     for (int k = 0; k < 7; ++k) {
@@ -45,35 +47,35 @@ Csr<double> seven_point(const Grid& grid, Coefficients coefficients) {
       *values++ = row[k];
     }
   };
-  return build_rows(grid.points(), length, fill);
+  return {grid.points(), std::move(length), std::move(fill)};
 }
 
-Csr<double> seven_point(const Grid& grid, const Seven& row) {
-  return seven_point(grid, [&](std::int64_t, const Places&) { return row; });
+RowRule seven_point(const Grid& grid, const Seven& row) {
+  return seven_point(grid, [=](std::int64_t, const Places&) { return row; });
 }
 
 }  // namespace
 
-Csr<double> poisson5(const Grid& grid) {
+RowRule poisson5(const Grid& grid) {
   return seven_point(grid, {-1, -1, -1, 4, -1, -1, -1});
 }
 
-Csr<double> poisson7(const Grid& grid) {
+RowRule poisson7(const Grid& grid) {
   return seven_point(grid, {-1, -1, -1, 6, -1, -1, -1});
 }
 
-Csr<double> poisson27(const Grid& grid) {
-  const auto length = [&](std::int64_t i) { return Neighbours(grid, i).count(); };
-  const auto fill = [&](std::int64_t i, std::int32_t* columns, double* values) {
+RowRule poisson27(const Grid& grid) {
+  const auto length = [=](std::int64_t i) { return Neighbours(grid, i).count(); };
+  const auto fill = [=](std::int64_t i, std::int32_t* columns, double* values) {
     Neighbours(grid, i).visit([&](int offset, std::int64_t j) {
       *columns++ = static_cast<std::int32_t>(j);
       *values++ = offset == Neighbours::centre ? 26 : -1;
     });
   };
-  return build_rows(grid.points(), length, fill);
+  return {grid.points(), length, fill};
 }
 
-Csr<double> varcoef7(const Grid& grid, double jump, std::uint64_t seed) {
+RowRule varcoef7(const Grid& grid, double jump, std::uint64_t seed) {
   const std::int64_t points = grid.points();
   const double log_jump = portable_log(jump);
   std::vector<double> cell(points);
@@ -81,7 +83,7 @@ Csr<double> varcoef7(const Grid& grid, double jump, std::uint64_t seed) {
   for (std::int64_t i = 0; i < points; ++i)
     cell[i] = portable_exp(log_jump * Random(seed, i).uniform());
 
-  return seven_point(grid, [&](std::int64_t i, const Places& places) {
+  return seven_point(grid, [cell = std::move(cell)](std::int64_t i, const Places& places) {
     Seven row = {};
     for (int k = 0; k < 7; ++k) {
       if (k == centre) continue;
@@ -98,7 +100,7 @@ Csr<double> varcoef7(const Grid& grid, double jump, std::uint64_t seed) {
   });
 }
 
-Csr<double> convdiff7(const Grid& grid) {
+RowRule convdiff7(const Grid& grid) {
   return seven_point(grid, {-1.25, -1.5, -2, 7.75, -1, -1, -1});
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace tansolve::detail {
@@ -48,30 +49,30 @@ class Basis {
 
 }  // namespace
 
-Csr<double> heisenberg(std::int64_t sites) {
-  const Basis basis(sites);
+RowRule heisenberg(std::int64_t sites) {
+  const auto basis = std::make_shared<const Basis>(sites);
   const int n = static_cast<int>(sites);
   const std::uint32_t mask = ~0U >> (32 - n);
   // Bit i tells whether the spins of bond (i, i + 1) are opposite.
-  const auto opposite = [&](std::uint32_t s) { return (s ^ (s >> 1 | s << (n - 1))) & mask; };
+  const auto opposite = [=](std::uint32_t s) { return (s ^ (s >> 1 | s << (n - 1))) & mask; };
 
   // S.S of a bond is 1/4 on parallel spins; on opposite ones it is -1/4, and 1/2 to the exchanged
   // pair.
-  const auto length = [&](std::int64_t i) { return 1 + std::popcount(opposite(basis.state(i))); };
-  const auto fill = [&](std::int64_t i, std::int32_t* columns, double* values) {
-    const std::uint32_t state = basis.state(i);
+  const auto length = [=](std::int64_t i) { return 1 + std::popcount(opposite(basis->state(i))); };
+  const auto fill = [=](std::int64_t i, std::int32_t* columns, double* values) {
+    const std::uint32_t state = basis->state(i);
     const std::uint32_t bonds = opposite(state);
     std::int32_t* end = columns;
     *end++ = static_cast<std::int32_t>(i);
     for (std::uint32_t rest = bonds; rest != 0; rest &= rest - 1) {
       const int bond = std::countr_zero(rest);
-      *end++ = basis.rank(state ^ (1U << bond | 1U << (bond + 1) % n));
+      *end++ = basis->rank(state ^ (1U << bond | 1U << (bond + 1) % n));
     }
     std::sort(columns, end);
     for (const std::int32_t* column = columns; column != end; ++column)
       *values++ = *column == i ? 0.25 * n - 0.5 * std::popcount(bonds) : 0.5;
   };
-  return build_rows(basis.size(), length, fill);
+  return {basis->size(), length, fill};
 }
 
 }  // namespace tansolve::detail

@@ -13,10 +13,17 @@ template <class T>
 CompressedOperator<T, Cuda>::CompressedOperator(Context<Cuda>& context,
                                                 const CompressedMatrix<T>& matrix)
     : LinearOperator<T, Cuda>(context, matrix.rows(), matrix.cols()), matrix_(&matrix) {
-  if (is_stream(matrix.plan().coding))
-    streams_ = std::make_unique<detail::DeviceMatrix<T>>(context, matrix);
+  refresh();
+}
+
+template <class T>
+void CompressedOperator<T, Cuda>::refresh() {
+  streams_.reset();
+  arrays_.reset();
+  if (is_stream(matrix_->plan().coding))
+    streams_ = std::make_unique<detail::DeviceMatrix<T>>(this->context(), *matrix_);
   else
-    arrays_ = std::make_unique<detail::ArrayMatrix<T>>(context, matrix);
+    arrays_ = std::make_unique<detail::ArrayMatrix<T>>(this->context(), *matrix_);
 }
 
 template <class T>

@@ -60,10 +60,14 @@ TEST_CASE("fields of every width come back from their planes") {
       std::vector<std::uint32_t> words(entries * bits);
       std::vector<std::uint64_t> fields(entries * warp_size);
       for (auto& field : fields) field = bits == 0 ? 0 : random() >> (64 - bits);
-      for (const FieldSlice& slice : slices)
-        FieldPlanes(words.data(), bits, entries)
-            .put(slice, fields.data() + slice.first * warp_size);
-      const FieldPlanes<const std::uint32_t> planes(words.data(), bits, entries);
+      with_field_writer(words.data(), bits, entries, [&](const auto& writer) {
+        for (const FieldSlice& slice : slices)
+          for (int j = 0; j < warp_size; ++j)
+            writer.put_lane(slice, j, slice.width, [&](std::int64_t k) {
+              return fields[(slice.first + k) * warp_size + j];
+            });
+      });
+      const FieldPlanes planes(words.data(), bits, entries);
       bool same = true;
       for (const FieldSlice& slice : slices)
         for (std::int64_t k = 0; k < slice.width; ++k)
@@ -88,10 +92,10 @@ TEST_CASE("the example of the specification has its words") {
 
 TEST_CASE("rows of a stencil follow few patterns, and boundary rows have their own") {
   const auto matrix = generate("poisson27:6");
-  const auto found = find_patterns(matrix, PatternKind::values, 1000);
+  const auto found = find_patterns(CsrRows(matrix), PatternKind::values, 1000);
   REQUIRE(found.has_value());
   CHECK(found->patterns.count() == 27);
-  CHECK_FALSE(find_patterns(matrix, PatternKind::values, 26).has_value());
+  CHECK_FALSE(find_patterns(CsrRows(matrix), PatternKind::values, 26).has_value());
   const auto compressed = encoded(matrix, Coding::patterns);
   CHECK(compressed.storage().row_lengths == matrix.rows());
   CHECK(compressed.storage().payload == 0);
@@ -99,7 +103,7 @@ TEST_CASE("rows of a stencil follow few patterns, and boundary rows have their o
 
 TEST_CASE("values are written in the fewest bits of what suits them") {
   const auto format_of = [](const Csr<double>& matrix, bool sign) {
-    return choose_value_format(matrix, sign);
+    return choose_value_format(find_value_facts(CsrRows(matrix)), sign);
   };
   std::mt19937_64 random(3);
   std::uniform_real_distribution<double> within(1.0, 255.0);

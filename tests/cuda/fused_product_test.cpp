@@ -8,6 +8,7 @@
 
 #include <tansolve/codec/encode.hpp>
 #include <tansolve/codec/generators.hpp>
+#include <tansolve/codec/update_values.hpp>
 #include <tansolve/kernels/compressed_operator.hpp>
 #include <tansolve/kernels/primitives.hpp>
 #include <tansolve/kernels/reference/kernels.hpp>
@@ -123,6 +124,27 @@ TEST_CASE_TEMPLATE("the fused product on the gpu agrees with the csr product on 
   for (const std::string& specification : structured) {
     CAPTURE(specification);
     check_every_plan(convert<T>(generate(specification)));
+  }
+}
+
+TEST_CASE_TEMPLATE("an operator on the gpu that is refreshed multiplies by the new values", T,
+                   double, float) {
+  const auto matrix = convert<T>(generate("varcoef7:9")),
+             other = convert<T>(generate("varcoef7:9@2"));
+  const Histogram histogram = count_pairs(matrix);
+  Context<Cuda> context;
+  const auto hx = uniform_vector<T>(matrix.cols(), 5);
+  const std::vector<T> poison(matrix.rows(), std::numeric_limits<T>::quiet_NaN());
+  const auto x = upload(context, hx);
+  for (const Plan& plan : all_plans({2})) {
+    CAPTURE(traits(plan.coding).name);
+    auto compressed = encode(matrix, plan, histogram);
+    CompressedOperator<T, Cuda> a(context, compressed);
+    update_values(compressed, other);
+    a.refresh();
+    auto y = upload(context, poison);
+    a.apply(x, y);
+    CHECK(Expected<T>(other, 1, hx, 0, poison).agrees(download(context, y)));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <tansolve/codec/encode.hpp>
 #include <tansolve/codec/error.hpp>
 #include <tansolve/codec/generators.hpp>
+#include <tansolve/codec/update_values.hpp>
 #include <tansolve/kernels/compressed_operator.hpp>
 #include <tansolve/kernels/csr_operator.hpp>
 #include <tansolve/kernels/primitives.hpp>
@@ -247,4 +248,22 @@ TEST_CASE("instruction sets are forced by name or by variable, and unknown ones 
   CHECK_THROWS_WITH_AS(make(""), doctest::Contains("no-such-set"), Error);
   unsetenv("TANSOLVE_ISA");
   CHECK_NOTHROW(make(""));
+}
+
+TEST_CASE_TEMPLATE("an operator that is refreshed multiplies by the new values", T, double, float) {
+  const auto matrix = convert<T>(generate("varcoef7:7")),
+             other = convert<T>(generate("varcoef7:7@2"));
+  const Histogram histogram = count_pairs(matrix);
+  Context<Host> context(2);
+  const CsrOperator<T, Host> csr(context, other);
+  const auto x = random_vector<T>(matrix.cols(), 8);
+  const std::vector<T> y(matrix.rows());
+  for (const Plan& plan : test::all_plans({2})) {
+    CAPTURE(traits(plan.coding).name);
+    auto compressed = encode(matrix, plan, histogram);
+    CompressedOperator<T, Host> dtans(context, compressed);
+    update_values(compressed, other);
+    dtans.refresh();
+    CHECK(same(product(dtans, T(1), x, T(0), y), product(csr, T(1), x, T(0), y)));
+  }
 }
