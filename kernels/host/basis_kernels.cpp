@@ -141,6 +141,19 @@ void basis_subtract(Context<Host>& context, const BasisView<S>& V, const T* h, T
 }
 
 template <class T, class S>
+bool basis_subtract_again(Context<Host>& context, const BasisView<S>& V, const T* h, T* w, T* g,
+                          T* norm, double* partials) {
+  double h_norm = 0;
+  for (std::int64_t j = 0; j < V.k; ++j) h_norm = std::hypot(h_norm, static_cast<double>(h[j]));
+  const bool again = *norm < h_norm;
+  std::fill_n(g, V.k, T(0));
+  if (!again) return false;
+  basis_project(context, V, w, g, partials);
+  basis_subtract(context, V, g, w, norm);
+  return true;
+}
+
+template <class T, class S>
 void basis_combine(Context<Host>& context, const BasisView<S>& V, const T* y, T* x) {
   for_chunks(context, V.n, [&](std::int64_t begin, std::int64_t end) {
     for_tiles(begin, end, [&](std::int64_t first, std::int64_t last) {

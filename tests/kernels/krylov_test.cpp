@@ -63,6 +63,13 @@ TEST_CASE("the checked backend counts the passes that a basis claims") {
   CHECK(context.counters().reductions == k);
   CHECK(passes([&] { basis.subtract(g, w.span(), norm); }) == k + 2);
   CHECK(context.counters().reductions == 1);
+  write(context, 1, norm);
+  const auto long_h = upload<double>(context, {3, 4, 0}),
+             short_h = upload<double>(context, {0, 0, 0});
+  CHECK(passes([&] { basis.subtract_again(short_h, w.span(), g.span(), norm); }) == 0);
+  CHECK(context.counters().reductions == 0);
+  CHECK(passes([&] { basis.subtract_again(long_h, w.span(), g.span(), norm); }) == 2 * k + 3);
+  CHECK(context.counters().reductions == k + 1);
   CHECK(passes([&] { basis.combine(h, w.span()); }) == k + 1);
 }
 
