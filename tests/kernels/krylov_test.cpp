@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bases on the host's backends, and the half-precision numbers in them.
-#include "kernels/krylov_conformance.hpp"
+#include "kernels/second_pass_conformance.hpp"
 
 #include <algorithm>
 
@@ -9,6 +9,8 @@ namespace tansolve::test {
 TANSOLVE_KRYLOV_CONFORMS(Setting<double, Host, 1>, Setting<double, Host, 2>,
                          Setting<float, Host, 2>, Setting<double, Checked>,
                          Setting<float, Checked>);
+TANSOLVE_SECOND_PASS_CONFORMS(Setting<double, Host, 2>, Setting<float, Host, 2>,
+                              Setting<double, Checked>, Setting<float, Checked>);
 
 TEST_CASE("UnitHalf rounds to nearest, ties to even, down to 2^-39") {
   const auto stored = [](double value) { return static_cast<double>(UnitHalf(value)); };
