@@ -114,6 +114,7 @@ KrylovBasis krylov_basis(const Tuning& tuning) {
   KrylovBasis basis;
   if (tuning.restart) basis.restart = *tuning.restart;
   if (tuning.basis) basis.storage = *tuning.basis;
+  if (tuning.reorthogonalize) basis.reorthogonalize = *tuning.reorthogonalize;
   return basis;
 }
 
@@ -230,10 +231,13 @@ Method choose_method(const Traits& traits, const std::string& solver,
   Method method;
   choose_solver(traits, solver, tuning.damping.has_value(), method);
   const auto& entry = solver_named<double, Host>(method.solver);
-  if (!entry.keeps_basis && (tuning.restart || tuning.basis))
+  if (!entry.keeps_basis && (tuning.restart || tuning.basis || tuning.reorthogonalize))
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("{}: {} keeps no basis that it restarts from",
-                            tuning.restart ? "--restart" : "--basis-precision", entry.name));
+                            tuning.restart ? "--restart"
+                            : tuning.basis ? "--basis-precision"
+                                           : "--reorthogonalize",
+                            entry.name));
   if (tuning.shadow && entry.name != "idr")
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("--idr-s: {} has no shadow space; idr has", entry.name));

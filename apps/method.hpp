@@ -4,6 +4,7 @@
 
 #include <tansolve/kernels/basis.hpp>
 #include <tansolve/solvers/block.hpp>
+#include <tansolve/solvers/gram_schmidt.hpp>
 #include <tansolve/solvers/options.hpp>
 #include <tansolve/solvers/report.hpp>
 
@@ -23,8 +24,9 @@ enum class Kind { definite, symmetric, general, rectangular };
 struct Tuning {
   std::optional<std::int64_t> restart;  ///< vectors of the Krylov basis; the solver's own default
   std::optional<BasisStorage> basis;    ///< how they are stored
-  std::optional<double> damping;        ///< of least squares
-  std::optional<std::int64_t> shadow;   ///< dimensions of the shadow space of IDR
+  std::optional<Reorthogonalize> reorthogonalize;
+  std::optional<double> damping;       ///< of least squares
+  std::optional<std::int64_t> shadow;  ///< dimensions of the shadow space of IDR
 };
 
 /// A line of the table of solvers.
@@ -32,7 +34,7 @@ template <class T, class B>
 struct SolverEntry {
   std::string_view name;
   Kind takes;
-  bool keeps_basis;  ///< takes Tuning::restart and Tuning::basis
+  bool keeps_basis;  ///< takes Tuning::restart, basis and reorthogonalize
   Report (*solve)(const LinearOperator<T, B>& A, Span<const T, B> b, Span<T, B> x,
                   const SolveOptions<T, B>& options, const Tuning& tuning);
   /// For several right-hand sides at once; where there is none, they are taken one after another.

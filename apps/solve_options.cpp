@@ -59,6 +59,12 @@ void add_solver_options(CLI::App& parser, SolveCommandOptions& options) {
       options.tuning.basis,
       "How these vectors are stored: in less precision they are read in less time, while x is as "
       "accurate as ever; working, that of the solve");
+  add_choice<Reorthogonalize>(
+      parser, "--reorthogonalize",
+      {{"always", Reorthogonalize::always}, {"needed", Reorthogonalize::needed}},
+      options.tuning.reorthogonalize,
+      "When a second pass makes a new one of these vectors orthogonal to the others: each time, or "
+      "where the first has left less than 1/sqrt(2) of it; always");
 }
 
 void add_stopping_options(CLI::App& parser, SolveCommandOptions& options) {

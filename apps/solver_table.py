@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tables how each solver ends on each matrix: status, iterations and the residual recomputed.
 
-    apps/solver_table.py PROGRAM FOLDER [SOLVER...]
+    apps/solver_table.py PROGRAM FOLDER [SOLVER[+OPTION]...]
 
 runs `PROGRAM solve` with b = A 1 on every square real matrix in the folder and prints a Markdown
-table. A residual is ||b - A x|| / ||b||, computed apart from the solver. Exits with 1 if a solve
+table. `cg+refine` is `--solver cg --refine`, whose iterations are corrections. A residual is ||b - A x|| / ||b||, computed apart from the solver. Exits with 1 if a solve
 that is said to have converged misses its tolerance.
 """
 import pathlib
@@ -16,8 +16,9 @@ from solve_tables import SHORT, document, heading, lies_about_convergence
 
 def solve(program, matrix, solver):
     """The solve's part of the document; None where the program refuses the matrix."""
-    options = ["--solver", solver, "--rhs", "A*ones", "--device", "cpu", "--threads", "1",
-               "--max-iters", "5000", "--time-limit", "20"]
+    name, *flags = solver.split("+")
+    options = ["--solver", name, "--rhs", "A*ones", "--device", "cpu", "--threads", "1",
+               "--max-iters", "5000", "--time-limit", "20", *("--" + flag for flag in flags)]
     found = document(program, matrix, options)
     return found and found["solve"]
 

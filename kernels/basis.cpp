@@ -83,13 +83,14 @@ Basis<T, B>::Basis(Context<B>& context, std::int64_t n, std::int64_t count, Basi
       stride_(stride_of(n)),
       storage_(storage),
       elements_(allocate<T>(context, elements_of<T>(context, n, count, storage), storage)),
-      partials_(context, detail::basis_partials(context, n) * count) {}
+      partials_(context, detail::basis_partials(context, n) * count + 1) {}
 
 template <class T, class B>
 std::int64_t Basis<T, B>::bytes(const Context<B>& context, std::int64_t n, std::int64_t count,
                                 BasisStorage storage) {
   const std::int64_t partials = detail::basis_partials(context, n) * std::int64_t{sizeof(double)};
-  return count * (stride_of(n) * storage_width<T>(storage) + partials);
+  return count * (stride_of(n) * storage_width<T>(storage) + partials) +
+         std::int64_t{sizeof(double)};
 }
 
 template <class T, class B>
@@ -147,6 +148,24 @@ void Basis<T, B>::subtract(In<T, B> h, Span<T, B> w, Scalar<T, B>& norm) {
   with_elements<T>(elements_, [&](auto* data) {
     detail::basis_subtract(*context_, detail::BasisView{data, n_, stride_, k}, h.data(), w.data(),
                            norm.data());
+  });
+}
+
+template <class T, class B>
+void Basis<T, B>::subtract_again(In<T, B> h, Span<T, B> w, Span<T, B> g, Scalar<T, B>& norm) {
+  const std::int64_t k = h.size();
+  check("subtract_again", k, w);
+  require_apart("subtract_again", w, h);
+  require_apart("subtract_again", g, h);
+  require_apart("subtract_again", g, Span<const T, B>(w));
+  if (g.size() != k)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("subtract_again: {} and {} coefficients", k, g.size()));
+  with_elements<T>(elements_, [&](auto* data) {
+    const bool again =
+        detail::basis_subtract_again(*context_, detail::BasisView{data, n_, stride_, k}, h.data(),
+                                     w.data(), g.data(), norm.data(), partials_.span().data());
+    if (again) detail::count(*context_, (2 * k + 3) * n_, k + 1);
   });
 }
 

@@ -63,6 +63,13 @@ class Basis {
   /// vectors beyond the first 32.
   void subtract(In<T, B> h, Span<T, B> w, Scalar<T, B>& norm);
 
+  /// The second pass of Gram-Schmidt where it is needed, when `subtract` has left w and norm of the
+  /// first: g = V_k' w, w -= V_k g and norm = ||w|| if norm < ||h||, else g = 0. Since w was
+  /// orthogonal to V_k h, that is where less than 1/sqrt(2) of its length was left: of the rounding
+  /// errors along V_k, which are relative to that length, w then holds too much (Daniel, Gragg,
+  /// Kaufman and Stewart, Math. Comp. 30 (1976)). Passes: 2 k + 3, or none.
+  void subtract_again(In<T, B> h, Span<T, B> w, Span<T, B> g, Scalar<T, B>& norm);
+
   /// x = V_k y, where no y_i is NaN or infinite. Passes: k + 1, and on a GPU as many more.
   void combine(In<T, B> y, Span<T, B> x);
 

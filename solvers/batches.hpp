@@ -49,15 +49,16 @@ class SeenRings {
 template <class T, class B>
 class Batches {
  public:
-  /// iterate(i) issues iteration i; what it does depends on i mod batch_size alone. Where iteration
-  /// i turns out to be the last that is wanted, those behind it must change nothing.
+  /// iterate(i) issues iteration i; what it does depends on i mod `size` alone, the iterations of a
+  /// batch. Where iteration i turns out to be the last that is wanted, those behind it must change
+  /// nothing.
   Batches(const LinearOperator<T, B>& A, const LinearOperator<T, B>* M, std::int64_t products,
-          std::function<void(std::int64_t)> iterate)
+          std::function<void(std::int64_t)> iterate, std::int64_t size = batch_size)
       : A_(&A),
         M_(M),
         products_(products),
         iterate_(std::move(iterate)),
-        size_(recorded() ? batch_size : 1),
+        size_(recorded() ? size : 1),
         replay_(A.context(), recorded(), [this] { issue_up_to(issued_ + size_); }) {}
   Batches(const Batches&) = delete;
   Batches& operator=(const Batches&) = delete;

@@ -166,6 +166,7 @@ MultiReport pseudo_block_bicgstab(const LinearOperator<T, B>& A, std::int64_t co
   std::vector<T> first, second;
 
   detail::Lockstep<T, B> at("pseudo_block_bicgstab", A, columns, b, x, options, 4, work);
+  at.probe_with(v, t);
   const auto begin = [&](std::int64_t s) {
     copy(context, at.column(r, s), at.column(r0, s));
     copy(context, at.column(r, s), at.column(p, s));

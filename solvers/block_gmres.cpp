@@ -3,12 +3,20 @@
 #include <tansolve/kernels/basis_kernels.hpp>
 #include <tansolve/kernels/for_each_backend.hpp>
 #include <tansolve/solvers/block_gmres.hpp>
+#include <tansolve/solvers/gmres_cycle.hpp>
 #include <tansolve/solvers/hessenberg.hpp>
 #include <tansolve/solvers/lockstep.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <vector>
 
 namespace tansolve {
 namespace {
 
+using detail::CycleEnd;
 using detail::HessenbergQr;
 
 constexpr std::int64_t r = 0, d = 1, q = 2, z = 3;  // blocks; in a cycle r is its latest v
@@ -33,6 +41,9 @@ class Arnoldis {
                                          storage_roundoff<T>(BasisStorage::working),
                                      16 * storage_roundoff<T>(storage));
     for (std::size_t c = 0; c < work.bases.size(); ++c) qr_.emplace_back(work.restart(), rounding);
+    ends_.resize(work.bases.size());
+    overlaps_.assign(work.bases.size(), std::numeric_limits<double>::infinity());
+    at.probe_with(q, z);
     storage_roundoff_ = storage_roundoff<T>(storage);
   }
 
@@ -40,21 +51,18 @@ class Arnoldis {
 
   /// v_0 = r / ||r||
   void start(std::int64_t s) {
-    auto& c = (*at_)[s];
-    c.r0_norm = detail::norm_of<T, B>(*context_, at_->column(r, s), at_->scalar(0, s));
+    norm2(*context_, at_->column(r, s), at_->scalar(0, s));
     basis(s).store(0, at_->scalar(0, s), at_->column(r, s));
     qr(s).start();
   }
 
-  /// h = V'q in two passes of Gram-Schmidt, and the next v, of what is left.
+  /// h = V'q by Gram-Schmidt, and the next v, of what is left.
   void step(std::int64_t s) {
     const std::int64_t j = qr(s).cols();
     const Span<T, B> h = coefficients(s, 0, j + 1), g = coefficients(s, restart(), j + 1);
     Scalar<T, B> norm(coefficients(s, 2 * restart(), 1));
     const Span<T, B> w = at_->column(q, s);
-    basis(s).project(w, h);
-    basis(s).subtract_project(h, w, g);
-    basis(s).subtract(g, w, norm);
+    detail::orthogonalize(basis(s), work_->reorthogonalize, w, h, g, norm);
     basis(s).store(j + 1, norm, w);
     copy(*context_, w, at_->column(r, s));
   }
@@ -74,43 +82,84 @@ class Arnoldis {
     for (std::int64_t i = 0; i <= j; ++i)
       h_[i] = static_cast<double>(column[i]) + static_cast<double>(column[restart() + i]);
     const auto taken = qr(s).append(std::span(h_).first(j + 1), column[2 * restart()]);
-    const bool rounded = storage_roundoff_ > storage_roundoff<T>(BasisStorage::working);
-    if (taken == HessenbergQr::Column::not_finite)
-      c.run.breakdown = {Status::not_finite, "a product with A or the preconditioner"};
-    else if (taken == HessenbergQr::Column::dependent && !rounded)
-      c.run.breakdown = {Status::breakdown,
-                         "the operator is singular on the Krylov space, which holds no solution"};
-    if (taken != HessenbergQr::Column::appended) {
-      c.full = !c.run.breakdown;
-      return;
+    if (taken == HessenbergQr::Column::appended) {
+      const double residual = c.truth * qr(s).residual();
+      c.progress.record(residual);
+      // Below the storage's precision the recurrence no longer tells the truth.
+      const double enough = std::max(c.progress.threshold(), storage_roundoff_ * c.truth);
+      const bool full = qr(s).cols() == restart() && !c.progress.stopped();
+      end(s) = residual <= enough ? CycleEnd::met : full ? CycleEnd::full : CycleEnd::stopped;
+    } else {
+      end(s) = taken == HessenbergQr::Column::not_finite ? CycleEnd::not_finite
+               : rounded()                               ? CycleEnd::full
+                                                         : CycleEnd::dependent;
     }
-    const double residual = c.r0_norm * qr(s).residual();
-    c.progress.record(c.to.sigma * residual);
-    // Below the storage's precision the recurrence no longer tells the truth.
-    c.full = qr(s).cols() == restart() || qr(s).residual() <= storage_roundoff_;
-    c.run.met = !c.full && residual <= c.to.enough;
+    c.full = end(s) != CycleEnd::stopped;
   }
 
-  /// d = ||r|| M V y with the best y, if that is finite.
-  void form_step(std::int64_t s) {
+  bool rounded() const { return storage_roundoff_ > storage_roundoff<T>(BasisStorage::working); }
+
+  /// The end of the cycle of a slot.
+  class Cycle {
+   public:
+    Cycle(Arnoldis& arnoldis, std::int64_t s) : of_(&arnoldis), s_(s) {}
+    std::int64_t cols() const { return of_->qr(s_).cols(); }
+    double residual() const { return of_->qr(s_).residual(); }
+    bool rounded() const { return of_->rounded(); }
+    bool overflowed() const { return of_->overflowed_; }
+    Span<T, B> w() { return of_->at_->column(r, s_); }
+    Scalar<T, B>& norm() { return of_->at_->scalar(0, s_); }
+    void truncate(std::int64_t cols) { of_->qr(s_).truncate(cols); }
+    RangeOverlap overlap(double, Span<const T, B>) { return of_->at_->overlap(s_); }
+    /// x += M V y with the best y; false, and x as it was, where that is 0 or not finite.
+    bool add_step(double r_norm, Span<T, B> x) {
+      if (cols() == 0) return false;
+      of_->overflowed_ = !of_->form_step(s_, r_norm);
+      if (of_->overflowed_) return false;
+      copy(*of_->context_, x, of_->at_->column(q, s_));
+      axpby(*of_->context_, 1, of_->at_->column(d, s_), 1, x);
+      return true;
+    }
+    void undo_step(Span<T, B> x) { copy(*of_->context_, of_->at_->column(q, s_), x); }
+
+   private:
+    Arnoldis* of_;
+    std::int64_t s_;
+  };
+
+  /// Takes the step of the cycle that a slot has ended; why no other cycle would help.
+  double advance(std::int64_t s) {
     auto& c = (*at_)[s];
-    const std::int64_t k = qr(s).cols();
-    if (k == 0) return;
-    qr(s).solve(y_);
-    std::vector<T> y(k);
-    for (std::int64_t i = 0; i < k; ++i) y[i] = static_cast<T>(c.r0_norm * y_[i]);
-    for (const T element : y)
-      if (!std::isfinite(element)) {
-        c.run.breakdown = {Status::not_finite, "the step of a cycle overflows"};
-        return;
-      }
-    const Span<T, B> device_y = coefficients(s, 0, k);
-    copy_from_host<T>(*context_, y, device_y);
-    basis(s).combine(device_y, at_->column(c.M ? q : d, s));
-    if (c.M) c.M->apply(at_->column(q, s), at_->column(d, s));
+    Cycle cycle(*this, s);
+    overflowed_ = false;
+    return detail::take_step<T, B>(cycle, c.progress, c.truth, at_->b_of(c), at_->x_of(c));
+  }
+  std::optional<detail::Breakdown> verdict(std::int64_t s, double previous) {
+    auto& c = (*at_)[s];
+    if (end(s) == CycleEnd::stopped) return {};
+    Cycle cycle(*this, s);
+    return detail::why_no_restart<T, B>(cycle, end(s), previous, c.truth, at_->x_of(c),
+                                        overlaps_[c.index]);
   }
 
  private:
+  CycleEnd& end(std::int64_t s) { return ends_[(*at_)[s].index]; }
+
+  /// d = ||r|| M V y with the best y. Returns whether that is finite.
+  bool form_step(std::int64_t s, double r_norm) {
+    auto& c = (*at_)[s];
+    const std::int64_t k = qr(s).cols();
+    qr(s).solve(y_);
+    std::vector<T> y(k);
+    for (std::int64_t i = 0; i < k; ++i) y[i] = static_cast<T>(r_norm * y_[i]);
+    if (!std::ranges::all_of(y, [](T yi) { return std::isfinite(yi); })) return false;
+    const Span<T, B> device_y = coefficients(s, 0, k);
+    copy_from_host<T>(*context_, y, device_y);
+    basis(s).combine(device_y, at_->column(c.M ? z : d, s));
+    if (c.M) c.M->apply(at_->column(z, s), at_->column(d, s));
+    return std::isfinite(detail::norm_of<T, B>(*context_, at_->column(d, s), at_->scalar(0, s)));
+  }
+
   std::int64_t restart() const { return work_->restart(); }
   Basis<T, B>& basis(std::int64_t s) { return work_->bases[(*at_)[s].index]; }
   Span<T, B> coefficients(std::int64_t s, std::int64_t first, std::int64_t count) {
@@ -123,6 +172,9 @@ class Arnoldis {
   std::vector<HessenbergQr> qr_;
   std::vector<double> h_, y_;
   std::vector<T> seen_;
+  std::vector<CycleEnd> ends_;    // of the columns' latest cycles
+  std::vector<double> overlaps_;  // of their residuals with the range of A, when last measured
+  bool overflowed_ = false;       // the step that was formed last
   double storage_roundoff_;
 };
 
@@ -169,7 +221,8 @@ std::vector<Basis<T, B>> make_bases(Context<B>& context, std::int64_t n, std::in
 template <class T, class B>
 BlockGmresWorkspace<T, B>::BlockGmresWorkspace(Context<B>& context, std::int64_t n,
                                                std::int64_t columns, const KrylovBasis& basis)
-    : vectors(context, checked_shape<T>(context, n, columns, basis)),
+    : reorthogonalize(basis.reorthogonalize),
+      vectors(context, checked_shape<T>(context, n, columns, basis)),
       bases(make_bases<T>(context, n, columns, basis)),
       coefficients(context, columns * coefficients_of(restart())) {}
 
@@ -181,8 +234,9 @@ std::int64_t BlockGmresWorkspace<T, B>::bytes() const {
 
 // Invariant: of each column that of gmres. Holds restart + 1 vectors of a basis and 4 more a column
 // beside b and x. Iteration j = 0, 1, ... of a column's cycle: 1 product, 3 (j + 1) + 1 passes over
-// stored vectors and 11 over others, the product's 2 included, 2 (j + 1) + 1 reductions; and 1
-// transfer for all columns together.
+// stored vectors and 11 over others, the product's 2 included, 2 (j + 1) + 1 reductions, or what
+// gmres takes where a second pass is made when it is needed; and 1 transfer for all columns
+// together.
 template <class T, class B>
 MultiReport pseudo_block_gmres(const LinearOperator<T, B>& A, std::int64_t columns,
                                std::type_identity_t<Span<const T, B>> b,
@@ -203,11 +257,10 @@ MultiReport pseudo_block_gmres(const LinearOperator<T, B>& A, std::int64_t colum
     at.apply(A, M != nullptr ? z : r, q);  // Q = A M V
     for (std::int64_t s = 0; s < at.size(); ++s) arnoldis.step(s);
     arnoldis.read();
-    for (std::int64_t s = 0; s < at.size(); ++s) {
-      arnoldis.append(s);
-      if (at.ended(s)) arnoldis.form_step(s);
-    }
-    at.look(begin);
+    for (std::int64_t s = 0; s < at.size(); ++s) arnoldis.append(s);
+    at.look(
+        begin, [&](std::int64_t s) { return arnoldis.advance(s); },
+        [&](std::int64_t s, double previous) { return arnoldis.verdict(s, previous); });
   }
   return at.finish();
 }

@@ -23,14 +23,14 @@ class BlockGmresWorkspace {
   std::int64_t restart() const { return bases.front().count() - 1; }
   std::int64_t bytes() const;
 
+  Reorthogonalize reorthogonalize;
   Workspace<T, B> vectors;
   std::vector<Basis<T, B>> bases;  ///< restart + 1 vectors each
   Vector<T, B> coefficients;       ///< of a step of all columns
 };
 
 /// gmres for every column on its own, as the solvers of block.hpp do, with the products of a step
-/// taken together. Unlike gmres it takes a cycle's step whole, and says `stagnated` or `breakdown`
-/// of a system without solution, never `inconsistent`.
+/// taken together.
 template <class T, class B>
 MultiReport pseudo_block_gmres(const LinearOperator<T, B>& A, std::int64_t columns,
                                std::type_identity_t<Span<const T, B>> b,

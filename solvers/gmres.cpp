@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // GMRES and its flexible form: cycles of Arnoldi steps, restarted from the true residual.
 #include <tansolve/kernels/for_each_backend.hpp>
-#include <tansolve/solvers/consistency.hpp>
 #include <tansolve/solvers/gmres.hpp>
+#include <tansolve/solvers/gmres_cycle.hpp>
 #include <tansolve/solvers/look.hpp>
 #include <tansolve/solvers/progress.hpp>
 
@@ -82,7 +82,7 @@ class Arnoldi {
   }
 
  private:
-  /// Iteration j: h = V'A z_j in two passes of Gram-Schmidt, and v_(j+1).
+  /// Iteration j: h = V'A z_j by Gram-Schmidt, and v_(j+1).
   void step(std::int64_t j) {
     const Span<T, B> h = scalars(j, 0, j + 1), g = scalars(j, restart(), j + 1);
     Scalar<T, B> v_norm(scalars(j, 2 * restart(), 1)), z_norm(scalars(j, 2 * restart() + 1, 1));
@@ -95,9 +95,7 @@ class Arnoldi {
     else
       A_->apply(v, other), latest_ = 1 - latest_;
     const Span<T, B> Az = w();
-    work_->V_.project(Az, h);
-    work_->V_.subtract_project(h, Az, g);
-    work_->V_.subtract(g, Az, v_norm);
+    orthogonalize(work_->V_, work_->reorthogonalize_, Az, h, g, v_norm);
     work_->V_.store(j + 1, v_norm, Az);
   }
 
@@ -138,26 +136,13 @@ class Arnoldi {
 namespace {
 
 using detail::Breakdown;
+using End = detail::CycleEnd;
 using Column = detail::HessenbergQr::Column;
 
 /// Iterations between two looks of the host: it must not wait for a GPU after each.
 template <class B>
 constexpr std::int64_t a_look =
     std::is_same_v<B, Host> || std::is_same_v<B, Checked> ? 1 : detail::gmres_look;
-
-template <class T, class B>
-bool stopped(const detail::Progress<T, B>& progress) {
-  return progress.exhausted() || progress.diverged() || progress.cancelled();
-}
-
-/// How a cycle ended.
-enum class End {
-  met,        // the recurrence's residual is as small as was asked for
-  full,       // restart iterations are done
-  dependent,  // A is singular on the Krylov space
-  not_finite,
-  stopped  // for a reason of Progress
-};
 
 /// Iterations from v_0 = r / ||r|| until the residual is `enough`, or no further.
 template <class T, class B>
@@ -177,72 +162,21 @@ End run_cycle(detail::Arnoldi<T, B>& arnoldi, detail::Progress<T, B>& progress, 
       if (column == Column::dependent) return arnoldi.rounded() ? End::full : End::dependent;
       progress.record(r_norm * arnoldi.residual());
       if (r_norm * arnoldi.residual() <= enough) return End::met;
-      if (stopped(progress)) return End::stopped;
+      if (progress.stopped()) return End::stopped;
     }
   }
   return End::full;
-}
-
-/// x += the step of a cycle; where rounding makes r much larger than the recurrence says, as on
-/// singular systems, the best of those without the last column, 2, 3, 4, 6, 9 ... columns, or none.
-/// Returns ||r||.
-template <class T, class B>
-double take_step(detail::Arnoldi<T, B>& arnoldi, detail::Progress<T, B>& progress, double r_norm,
-                 Span<const T, B> b, Span<T, B> x) {
-  const auto residual = [&] { return progress.true_residual(b, x, arnoldi.w(), arnoldi.norm()); };
-  const std::int64_t k = arnoldi.cols();
-  std::int64_t best_cols = 0;
-  double best = r_norm;
-  const double expected = arnoldi.rounded() ? r_norm : 2 * r_norm * arnoldi.residual();
-  for (std::int64_t without = 0; without < k;
-       without = std::max(without + 1, without + without / 2)) {
-    arnoldi.truncate(k - without);
-    if (!arnoldi.add_step(r_norm, x)) continue;
-    const double truth = residual();
-    if (without == 0 && truth <= std::min(r_norm, expected)) return truth;
-    arnoldi.undo_step(x);
-    if (truth < best) best = truth, best_cols = k - without;
-  }
-  arnoldi.truncate(best_cols);
-  if (best_cols > 0 && arnoldi.add_step(r_norm, x)) {
-    const double truth = residual();
-    if (truth <= r_norm) return truth;
-    arnoldi.undo_step(x);  // the preconditioner is not what it was
-  }
-  return residual();
-}
-
-/// Why no other cycle would help, if none would: the last took the true residual from `previous` to
-/// `truth`. On a system without solution that number stands still while the part of r in the range
-/// of A, its square below the rounding of ||r||^2, goes on falling: then so does `overlap`.
-template <class T, class B>
-std::optional<Breakdown> why_no_restart(detail::Arnoldi<T, B>& arnoldi, End end, double previous,
-                                        double truth, Span<const T, B> x, double& overlap) {
-  constexpr double eps = std::numeric_limits<T>::epsilon();
-  if (end == End::not_finite)
-    return Breakdown{Status::not_finite, "a product with A or the preconditioner"};
-  if (arnoldi.overflowed()) return Breakdown{Status::not_finite, "the step of a cycle overflows"};
-  if (!std::isfinite(truth))
-    return Breakdown{Status::not_finite, "the true residual of the returned x"};
-  if (truth <= (end == End::full ? 1 - 100 * eps : 0.5) * previous) return {};
-  const RangeOverlap range = arnoldi.overlap(truth, x);
-  if (const auto verdict = detail::no_solution(range, eps)) return verdict;
-  const double before = std::exchange(overlap, range.overlap);
-  if (overlap <= 0.9 * before) return {};
-  if (end == End::dependent)
-    return Breakdown{Status::breakdown,
-                     "the operator is singular on the Krylov space, which holds no solution"};
-  return Breakdown{Status::stagnated, "a cycle no longer reduces the true residual" +
-                                          detail::perhaps_no_solution(range, eps)};
 }
 
 // Invariant: A Z_k = V_(k+1) H_k up to rounding, V_k orthonormal as its storage allows, v_0 = r /
 // ||r|| for r = b - A x, and y_k the minimiser of || ||r|| e_1 - H_k y ||. Holds restart + 1
 // vectors of the basis (flexible: 2 restart + 1) and 4 more beside b and x. Iteration j = 0, 1, ...
 // of a cycle: 1 product, 3 (j + 1) + 1 passes over stored vectors and 9 over others, the product's
-// 2 included, 2 (j + 1) + 1 reductions, 1 transfer, on a GPU 1 in gmres_look; a fixed M adds its
-// product, a flexible one 4 passes and a reduction more. The end of a cycle of k iterations: 1
-// product, k passes over stored vectors and 15 over others.
+// 2 included, 2 (j + 1) + 1 reductions, 1 transfer, on a GPU 1 in gmres_look; where a second pass
+// of Gram-Schmidt is not needed, 2 (j + 1) + 1 and 7, and (j + 1) + 1 reductions, where it is found
+// to be, 4 (j + 1) + 1 and 10, and 2 (j + 1) + 2. A fixed M adds its product, a flexible one 4
+// passes and a reduction more. The end of a cycle of k iterations: 1 product, k passes over stored
+// vectors and 15 over others.
 template <class T, class B>
 Report solve(std::string_view name, bool flexible, const LinearOperator<T, B>& A,
              Span<const T, B> b, Span<T, B> x, const SolveOptions<T, B>& options,
@@ -256,15 +190,16 @@ Report solve(std::string_view name, bool flexible, const LinearOperator<T, B>& A
   bool converged = progress.meets(truth), broke_down = !std::isfinite(truth);
   std::optional<Breakdown> breakdown;
   std::int64_t cycles = 0;
-  while (!(converged || broke_down || stopped(progress))) {
+  while (!(converged || broke_down || progress.stopped())) {
     // Below the storage's precision the recurrence no longer tells the truth.
     const double enough = std::max(progress.threshold(), arnoldi.storage_roundoff() * truth);
     const End end = run_cycle(arnoldi, progress, truth, enough);
     ++cycles;
-    const double previous = std::exchange(truth, take_step(arnoldi, progress, truth, b, x));
+    const double previous =
+        std::exchange(truth, detail::take_step<T, B>(arnoldi, progress, truth, b, x));
     converged = progress.meets(truth);
     if (!converged && end != End::stopped)
-      breakdown = why_no_restart<T, B>(arnoldi, end, previous, truth, x, overlap);
+      breakdown = detail::why_no_restart<T, B>(arnoldi, end, previous, truth, x, overlap);
     broke_down = breakdown.has_value();
   }
   return progress.finish(truth, false, breakdown ? &*breakdown : nullptr,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tansolve/kernels/basis.hpp>
+#include <tansolve/solvers/gram_schmidt.hpp>
 #include <tansolve/solvers/hessenberg.hpp>
 #include <tansolve/solvers/options.hpp>
 #include <tansolve/solvers/report.hpp>
@@ -37,6 +38,9 @@ struct KrylovBasis {
   /// Stored below working precision the basis is read in less time, while each cycle reduces the
   /// residual by at most about the storage's precision. The answer is as accurate as ever.
   BasisStorage storage = BasisStorage::working;
+  /// `needed` takes fewer passes over the basis where the operator turns vectors by more than 45
+  /// degrees out of the space, and more where it does not, as on stencils.
+  Reorthogonalize reorthogonalize = Reorthogonalize::always;
 };
 
 /// The memory of gmres and fgmres. Everything is allocated here, nothing later.
@@ -61,6 +65,7 @@ class GmresWorkspace {
  private:
   friend class detail::Arnoldi<T, B>;
 
+  Reorthogonalize reorthogonalize_;
   Basis<T, B> V_;                 // restart + 1 vectors, orthonormal
   std::optional<Basis<T, B>> Z_;  // restart vectors of norm 1, as a flexible M made them
   Workspace<T, B> vectors_;

@@ -53,7 +53,8 @@ Basis<T, B> make_basis(Context<B>& context, std::int64_t n, std::int64_t count,
 template <class T, class B>
 GmresWorkspace<T, B>::GmresWorkspace(Context<B>& context, std::int64_t n, const KrylovBasis& basis,
                                      bool flexible)
-    : V_(make_basis<T>(context, n, restart_for(n, basis) + 1, basis)),
+    : reorthogonalize_(basis.reorthogonalize),
+      V_(make_basis<T>(context, n, restart_for(n, basis) + 1, basis)),
       vectors_(context, shape(n)),
       columns_(context, columns_size(restart())),
       seen_(columns_.size()),

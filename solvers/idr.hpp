@@ -2,6 +2,7 @@
 // Induced dimension reduction for nonsymmetric systems.
 #pragma once
 
+#include <tansolve/kernels/idr_state.hpp>
 #include <tansolve/solvers/options.hpp>
 #include <tansolve/solvers/report.hpp>
 #include <tansolve/solvers/workspace.hpp>
@@ -36,10 +37,11 @@ struct IdrShadow {
 /// look for one, and mostly breaks down or diverges before that on systems without solution.
 ///
 /// Residuals are iterated relative to the first one, so that b and A may be scaled by any number
-/// that leaves b, A b and x finite and normal. Deterministic. Allocates nothing but the history on
-/// the host, which reads scalars in every iteration. Throws Error(invalid_argument) for shapes,
-/// overlapping vectors, options out of range, a wrong workspace. Concurrent solves need contexts,
-/// operators and workspaces of their own.
+/// that leaves b, A b and x finite and normal. On a GPU the host looks every few whole cycles of
+/// dimension + 1 iterations, those that batch_size holds but one at least, as cg has it.
+/// Deterministic. Allocates nothing but the history on the host. Throws Error(invalid_argument) for
+/// shapes, overlapping vectors, options out of range, a wrong workspace. Concurrent solves need
+/// contexts, operators and workspaces of their own.
 ///
 /// Source: van Gijzen and Sonneveld, ACM TOMS 38 (2011), algorithm 913: biorthogonal residuals.
 template <class T, class B>
@@ -57,9 +59,9 @@ Report idr(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T, B>>
 /// What idr needs for n unknowns; more does no harm.
 inline WorkspaceShape idr_workspace(std::int64_t n, bool preconditioned, IdrShadow shadow = {}) {
   const std::int64_t s = std::min(n, shadow.dimension);
-  return {.size = n,
-          .vectors = 3 * s + (preconditioned ? 3 : 2),
-          .scalars = std::max<std::int64_t>(s + 1, 2)};
+  // The state, in the narrowest scalars there are, and two of the iteration.
+  constexpr std::int64_t state = sizeof(IdrState) / sizeof(float);
+  return {.size = n, .vectors = 3 * s + (preconditioned ? 3 : 2), .scalars = state + 2};
 }
 
 }  // namespace tansolve

@@ -9,8 +9,10 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace tansolve::detail {
@@ -117,7 +119,7 @@ class Lockstep {
       at_work_.push_back(std::move(next));
       Column<T, B>& c = *at_work_[s];
       c.truth = c.progress.start(b_of(c), x_of(c), column(0, s), scalar(0, s));
-      begin_or_retire(s, c.progress.meets(c.truth), false, !std::isfinite(c.truth), begin);
+      begin_or_retire(s, c.progress.meets(c.truth) || !std::isfinite(c.truth), begin);
     }
     waiting_.clear();
   }
@@ -129,27 +131,36 @@ class Lockstep {
   }
 
   /// Ends the runs that are over, from the last slot down, so that one that moves into a free slot
-  /// has been seen.
-  template <class Begin>
-  void look(const Begin& begin) {
+  /// has been seen: advance(s) moves x and returns ||r||, r = b - A x in the first block, and
+  /// verdict(s, previous) says why no other run would help, if none would, `previous` being the
+  /// ||r|| that the run began with.
+  template <class Begin, class Advance, class Verdict>
+  void look(const Begin& begin, const Advance& advance, const Verdict& verdict) {
     for (std::int64_t s = size() - 1; s >= 0; --s) {
       Column<T, B>& c = *at_work_[s];
       if (!ended(s)) continue;
-      const double step = c.to.sigma * norm_of<T, B>(A_->context(), column(1, s), scalar(0, s));
-      if (std::isfinite(static_cast<T>(step)))
-        axpby(A_->context(), c.to.sigma, column(1, s), 1, x_of(c));
-      else
-        c.run.breakdown = {Status::not_finite, "the step of a run overflows"};
-      const double previous = std::exchange(
-          c.truth, c.progress.true_residual(b_of(c), x_of(c), column(0, s), scalar(0, s)));
-      constexpr double eps = std::numeric_limits<T>::epsilon();
-      const bool stagnated = (c.run.met && !(c.truth <= previous / 2)) ||
-                             (c.full && !(c.truth <= (1 - 100 * eps) * previous));
-      const bool broke_down =
-          c.run.breakdown && !(c.run.breakdown->status == Status::breakdown && c.truth < previous);
-      begin_or_retire(s, c.progress.meets(c.truth), stagnated, broke_down, begin);
+      const double previous = std::exchange(c.truth, advance(s));
+      const bool converged = c.progress.meets(c.truth);
+      c.run.breakdown = converged ? std::nullopt : verdict(s, previous);
+      begin_or_retire(s, converged || c.run.breakdown, begin);
     }
   }
+  template <class Begin>
+  void look(const Begin& begin) {
+    look(
+        begin, [this](std::int64_t s) { return add_step(s); },
+        [this](std::int64_t s, double previous) { return why_no_run(s, previous); });
+  }
+  /// Lets runs that gave up look whether r is orthogonal to the range of A: the blocks are free
+  /// between two iterations.
+  void probe_with(std::int64_t v_block, std::int64_t w_block) { probe_ = {v_block, w_block}; }
+  RangeOverlap overlap(std::int64_t s) {
+    Column<T, B>& c = *at_work_[s];
+    return range_overlap<T, B>(c.A, column(0, s), c.truth, x_of(c), column(probe_[0], s),
+                               column(probe_[1], s), scalar(0, s));
+  }
+  Span<const T, B> b_of(const Column<T, B>& c) const { return b_.subspan(c.index * n_, n_); }
+  Span<T, B> x_of(const Column<T, B>& c) const { return x_.subspan(c.index * n_, n_); }
 
   MultiReport finish() {
     report_.seconds = std::chrono::duration<double>(Clock::now() - began_).count();
@@ -160,17 +171,39 @@ class Lockstep {
  private:
   using Clock = std::chrono::steady_clock;
   std::int64_t width() const { return std::ssize(report_.columns); }
-  Span<const T, B> b_of(const Column<T, B>& c) const { return b_.subspan(c.index * n_, n_); }
-  Span<T, B> x_of(const Column<T, B>& c) const { return x_.subspan(c.index * n_, n_); }
+
+  /// x += sigma d, where that is finite.
+  double add_step(std::int64_t s) {
+    Column<T, B>& c = *at_work_[s];
+    const double step = c.to.sigma * norm_of<T, B>(A_->context(), column(1, s), scalar(0, s));
+    if (std::isfinite(static_cast<T>(step)))
+      axpby(A_->context(), c.to.sigma, column(1, s), 1, x_of(c));
+    else
+      c.run.breakdown = {Status::not_finite, "the step of a run overflows"};
+    return c.progress.true_residual(b_of(c), x_of(c), column(0, s), scalar(0, s));
+  }
+
+  std::optional<Breakdown> why_no_run(std::int64_t s, double previous) {
+    Column<T, B>& c = *at_work_[s];
+    std::optional<Breakdown> why = c.run.breakdown;
+    if (!why && c.run.met && !(c.truth <= previous / 2))
+      why = {Status::stagnated,
+             "the recurrence's residual meets the tolerance, the true one does not"};
+    if (why && why->status == Status::breakdown && c.truth < previous) return {};
+    const bool gave_up =
+        why && (why->status == Status::breakdown || why->status == Status::stagnated);
+    if (gave_up && probe_[0] > 0 && std::isfinite(c.truth))
+      if (auto none = no_solution(overlap(s), std::numeric_limits<T>::epsilon())) return none;
+    return why;
+  }
 
   template <class Begin>
-  void begin_or_retire(std::int64_t s, bool converged, bool stagnated, bool broke_down,
-                       const Begin& begin) {
+  void begin_or_retire(std::int64_t s, bool over, const Begin& begin) {
     Column<T, B>& c = *at_work_[s];
-    if (converged || stagnated || broke_down || c.progress.stopped()) {
-      report_.columns[c.index] = c.progress.finish(
-          c.truth, stagnated, broke_down && c.run.breakdown ? &*c.run.breakdown : nullptr,
-          std::max<std::int64_t>(c.runs - 1, 0));
+    if (over || c.progress.stopped()) {
+      report_.columns[c.index] =
+          c.progress.finish(c.truth, false, c.run.breakdown ? &*c.run.breakdown : nullptr,
+                            std::max<std::int64_t>(c.runs - 1, 0));
       return retire(s);
     }
     const T sigma = power_of_two_below<T>(c.truth);
@@ -199,6 +232,7 @@ class Lockstep {
   Span<const T, B> b_;
   Span<T, B> x_;
   std::int64_t n_, moving_, products_before_;
+  std::array<std::int64_t, 2> probe_ = {0, 0};  // none
   Workspace<T, B>* work_;
   std::vector<std::unique_ptr<Column<T, B>>> waiting_, at_work_;
   Clock::time_point began_ = Clock::now();

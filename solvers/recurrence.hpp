@@ -12,7 +12,6 @@
 #include <tansolve/solvers/workspace.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -51,15 +50,6 @@ template <class T, class B>
 double norm_of(Context<B>& context, Span<const T, B> vector, Scalar<T, B>& scalar) {
   norm2(context, vector, scalar);
   return read(context, scalar);
-}
-
-/// The `count` scalars from number `first` on, in one transfer.
-template <std::size_t count, class T, class B>
-std::array<T, count> read_scalars(Context<B>& context, const Workspace<T, B>& work,
-                                  std::int64_t first) {
-  std::array<T, count> values;
-  copy_to_host<T>(context, work.scalars(first, count), values);
-  return values;
 }
 
 /// Two vectors that a probe of the residual may overwrite once no run follows; none, no probe.

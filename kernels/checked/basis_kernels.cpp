@@ -40,6 +40,17 @@ void basis_subtract(Context<Checked>&, const BasisView<S>& V, const T* h, T* w, 
 }
 
 template <class T, class S>
+bool basis_subtract_again(Context<Checked>& context, const BasisView<S>& V, const T* h, T* w, T* g,
+                          T* norm, double* partials) {
+  const bool again = *norm < reference::norm2(V.k, h);
+  reference::fill(V.k, T(0), g);
+  if (!again) return false;
+  basis_project(context, V, w, g, partials);
+  basis_subtract(context, V, g, w, norm);
+  return true;
+}
+
+template <class T, class S>
 void basis_combine(Context<Checked>&, const BasisView<S>& V, const T* y, T* x) {
   reference::basis_combine(V, y, x);
 }

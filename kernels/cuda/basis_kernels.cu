@@ -116,10 +116,17 @@ __device__ BasisView<S> run_of(const BasisView<S>& V) {
   return {V.data + first * V.stride, V.n, V.stride, min(V.k - first, std::int64_t{most_vectors})};
 }
 
+/// Whether work is wanted, which null says, too.
+__device__ bool is_wanted(const double* wanted) {
+  return wanted == nullptr || *wanted != 0;
+}
+
 /// One block row of the grid for each run.
 template <int tiles, class T, class S>
 __global__ void __launch_bounds__(stream_threads)
-    project_kernel(BasisView<S> V, const T* __restrict__ w, double* __restrict__ partials) {
+    project_kernel(BasisView<S> V, const T* __restrict__ w, double* __restrict__ partials,
+                   const double* wanted) {
+  if (!is_wanted(wanted)) return;
   const BasisView<S> run = run_of(V);
   TileStream<tiles, S> stream(run);
   Projection<T, S> projection;
@@ -145,7 +152,8 @@ __global__ void __launch_bounds__(stream_threads)
 template <int tiles, class T, class S>
 __global__ void __launch_bounds__(stream_threads)
     subtract_kernel(BasisView<S> run, const T* __restrict__ h, T* __restrict__ w, T* norm,
-                    double* partials, unsigned* ticket) {
+                    double* partials, unsigned* ticket, const double* wanted) {
+  if (!is_wanted(wanted)) return;
   TileStream<tiles, S> stream(run);
   const Coefficients<T, S> coefficients(h, run.k);
   Sums<3> sums;
@@ -204,10 +212,15 @@ __global__ void __launch_bounds__(rotate_threads)
   }
 }
 
-/// h_j = the sum of the blocks' partial sums of v_j; a block for each j.
+/// h_j = the sum of the blocks' partial sums of v_j, 0 where it is not wanted; a block for each j.
 template <class T>
 __global__ void __launch_bounds__(sum_threads)
-    sum_partials_kernel(int blocks, const double* __restrict__ partials, T* __restrict__ h) {
+    sum_partials_kernel(int blocks, const double* __restrict__ partials, T* __restrict__ h,
+                        const double* wanted) {
+  if (!is_wanted(wanted)) {
+    if (threadIdx.x == 0) h[blockIdx.x] = T(0);
+    return;
+  }
   Sums<1> sum;
   for (int b = threadIdx.x; b < blocks; b += sum_threads)
     sum.of[0] += partials[std::int64_t{blockIdx.x} * blocks + b];
@@ -215,11 +228,21 @@ __global__ void __launch_bounds__(sum_threads)
   if (threadIdx.x == 0) h[blockIdx.x] = static_cast<T>(sum.of[0]);
 }
 
+/// *wanted = whether norm < ||h||.
 template <class T>
-void sum_partials(Context<Cuda>& context, std::int64_t k, int blocks, const double* partials,
-                  T* h) {
-  sum_partials_kernel<<<static_cast<unsigned>(k), sum_threads, 0, context.stream()>>>(blocks,
-                                                                                      partials, h);
+__global__ void __launch_bounds__(sum_threads)
+    second_pass_kernel(std::int64_t k, const T* __restrict__ h, const T* norm, double* wanted) {
+  Sums<3> sums;
+  for (std::int64_t j = threadIdx.x; j < k; j += sum_threads) add_square(h[j], sums);
+  sums = block_sums<sum_threads>(sums);
+  if (threadIdx.x == 0) *wanted = *norm < norm_of(sums) ? 1 : 0;
+}
+
+template <class T>
+void sum_partials(Context<Cuda>& context, std::int64_t k, int blocks, const double* partials, T* h,
+                  const double* wanted = nullptr) {
+  sum_partials_kernel<<<static_cast<unsigned>(k), sum_threads, 0, context.stream()>>>(
+      blocks, partials, h, wanted);
   check_launch("sum_partials");
 }
 
@@ -258,6 +281,27 @@ void for_runs(const BasisView<S>& V, Work work) {
   } while (first < V.k);
 }
 
+template <class T, class S>
+void project(Context<Cuda>& context, const BasisView<S>& V, const T* w, T* h, double* partials,
+             const double* wanted) {
+  if (V.k == 0) return;
+  launch_tiles(
+      context, "basis_project", V, [](auto tiles) { return project_kernel<tiles, T, S>; }, w,
+      partials, wanted);
+  sum_partials(context, V.k, blocks_of<S>(V.n), partials, h, wanted);
+}
+
+template <class T, class S>
+void subtract(Context<Cuda>& context, const BasisView<S>& V, const T* h, T* w, T* norm,
+              const double* wanted) {
+  const auto& [partials, ticket, staging] = context.scratch();
+  for_runs(V, [&](const BasisView<S>& run, std::int64_t first) {
+    launch_tiles(
+        context, "basis_subtract", run, [](auto tiles) { return subtract_kernel<tiles, T, S>; },
+        h + first, w, norm, partials, ticket, wanted);
+  });
+}
+
 }  // namespace
 
 std::int64_t basis_partials(const Context<Cuda>&, std::int64_t n) {
@@ -277,11 +321,7 @@ void basis_store(Context<Cuda>& context, std::int64_t n, const T* norm, T* w, S*
 template <class T, class S>
 void basis_project(Context<Cuda>& context, const BasisView<S>& V, const T* w, T* h,
                    double* partials) {
-  if (V.k == 0) return;
-  launch_tiles(
-      context, "basis_project", V, [](auto tiles) { return project_kernel<tiles, T, S>; }, w,
-      partials);
-  sum_partials(context, V.k, blocks_of<S>(V.n), partials, h);
+  project(context, V, w, h, partials, nullptr);
 }
 
 template <class T, class S>
@@ -301,12 +341,18 @@ void basis_subtract_project(Context<Cuda>& context, const BasisView<S>& V, const
 
 template <class T, class S>
 void basis_subtract(Context<Cuda>& context, const BasisView<S>& V, const T* h, T* w, T* norm) {
-  const auto& [partials, ticket, staging] = context.scratch();
-  for_runs(V, [&](const BasisView<S>& run, std::int64_t first) {
-    launch_tiles(
-        context, "basis_subtract", run, [](auto tiles) { return subtract_kernel<tiles, T, S>; },
-        h + first, w, norm, partials, ticket);
-  });
+  subtract(context, V, h, w, norm, nullptr);
+}
+
+template <class T, class S>
+bool basis_subtract_again(Context<Cuda>& context, const BasisView<S>& V, const T* h, T* w, T* g,
+                          T* norm, double* partials) {
+  double* wanted = partials;
+  second_pass_kernel<<<1, sum_threads, 0, context.stream()>>>(V.k, h, norm, wanted);
+  check_launch("basis_subtract_again");
+  project(context, V, w, g, partials + 1, wanted);
+  subtract(context, V, g, w, norm, wanted);
+  return true;
 }
 
 template <class T, class S>

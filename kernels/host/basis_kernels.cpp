@@ -14,16 +14,6 @@
 namespace tansolve::detail {
 namespace {
 
-/// Rows of a tile: of w it takes 4 KiB of a first-level cache, of 31 vectors 124 KiB of a second.
-constexpr std::int64_t tile = 512;
-static_assert(Chunks::min_length % tile == 0);
-
-/// Calls work(first, last) for the tiles of a chunk.
-template <class Work>
-void for_tiles(std::int64_t first, std::int64_t last, const Work& work) {
-  for (; first < last; first += tile) work(first, std::min(last, first + tile));
-}
-
 /// w += sign V h for the rows first ... last - 1 of a tile.
 template <class T, class S>
 void add_tile(const BasisView<S>& V, T sign, const T* h, T* w, std::int64_t first,
@@ -34,7 +24,7 @@ void add_tile(const BasisView<S>& V, T sign, const T* h, T* w, std::int64_t firs
     int exponent = 0;
     for (std::int64_t j = run; j < end; ++j) exponent = std::max(exponent, exponent_bits(h[j]));
     const PowerOfTwo scale = run_scale<T, S>(exponent);
-    std::array<Sum, tile> sums{};
+    std::array<Sum, chunk_tile> sums{};
     for (std::int64_t j = run; j < end; ++j) {
       const S* v = V.data + j * V.stride + first;
       const Sum factor = run_factor<T, S>(h[j], scale);
@@ -148,6 +138,19 @@ void basis_subtract(Context<Host>& context, const BasisView<S>& V, const T* h, T
     *norm = static_cast<T>(std::sqrt(sum));
   else
     norm2(context, V.n, w, norm);
+}
+
+template <class T, class S>
+bool basis_subtract_again(Context<Host>& context, const BasisView<S>& V, const T* h, T* w, T* g,
+                          T* norm, double* partials) {
+  double h_norm = 0;
+  for (std::int64_t j = 0; j < V.k; ++j) h_norm = std::hypot(h_norm, static_cast<double>(h[j]));
+  const bool again = *norm < h_norm;
+  std::fill_n(g, V.k, T(0));
+  if (!again) return false;
+  basis_project(context, V, w, g, partials);
+  basis_subtract(context, V, g, w, norm);
+  return true;
 }
 
 template <class T, class S>

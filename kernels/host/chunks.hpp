@@ -39,6 +39,17 @@ void for_chunks(const Context<Host>& context, std::int64_t n, const Work& work) 
   for (std::int64_t c = 0; c < chunks.count; ++c) work(chunks.first(c), chunks.last(c));
 }
 
+/// Rows of a tile: of a vector it takes 4 KiB of a first-level cache, of 31 others 124 KiB of a
+/// second.
+inline constexpr std::int64_t chunk_tile = 512;
+static_assert(Chunks::min_length % chunk_tile == 0);
+
+/// Calls work(first, last) for the tiles of a chunk.
+template <class Work>
+void for_tiles(std::int64_t first, std::int64_t last, const Work& work) {
+  for (; first < last; first += chunk_tile) work(first, std::min(last, first + chunk_tile));
+}
+
 /// The sum of the chunks' partial sums, in their order.
 inline double sum_in_order(const std::array<double, Chunks::max_count>& partial,
                            std::int64_t count) {

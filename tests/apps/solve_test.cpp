@@ -196,10 +196,15 @@ TEST_CASE("every solver of the table solves a definite system, and says that it 
     CHECK(contains(run.json()["solve"]["solver_reason"], "asked for; the matrix is symmetric"));
     const Outcome restarted =
         shell.tansolve("solve gen:poisson7:5 --restart 20 --solver " + solver);
+    const Outcome sparing =
+        shell.tansolve("solve gen:poisson7:5 --reorthogonalize needed --solver " + solver);
     if (contains(solver, "gmres")) {
       CHECK(restarted.code == 0);
+      CHECK(sparing.code == 0);
       continue;
     }
+    CHECK(sparing.code == 2);
+    CHECK(contains(sparing.err, "--reorthogonalize: " + solver + " keeps no basis"));
     CHECK(restarted.code == 2);
     CHECK(contains(restarted.err, "--restart: " + solver + " keeps no basis"));
   }

@@ -351,6 +351,9 @@ TEST_CASE_TEMPLATE_DEFINE("a basis refuses shapes, overlap and what no memory ho
   CHECK(refused([&] { basis.subtract_project(two, three.span(), two.span()); }));
   CHECK(refused([&] { basis.subtract_project(two, three.span(), other.span().subspan(0, 1)); }));
   CHECK(refused([&] { basis.subtract(three.span().subspan(0, 2), three.span(), norm); }));
+  CHECK(refused([&] { basis.subtract_again(two, three.span(), two.span(), norm); }));
+  CHECK(refused([&] { basis.subtract_again(two, three.span(), three.span(), norm); }));
+  CHECK(refused([&] { basis.subtract_again(two, four.span(), other.span(), norm); }));
   CHECK(refused([&] { basis.combine(three, three.span()); }));
   CHECK(refused([&] { basis.rotate(0, 3, three); }));
   CHECK(refused([&] { basis.rotate(-1, 2, two); }));

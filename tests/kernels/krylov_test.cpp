@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bases on the host's backends, and the half-precision numbers in them.
-#include "kernels/krylov_conformance.hpp"
+#include "kernels/second_pass_conformance.hpp"
 
 #include <algorithm>
 
@@ -9,6 +9,8 @@ namespace tansolve::test {
 TANSOLVE_KRYLOV_CONFORMS(Setting<double, Host, 1>, Setting<double, Host, 2>,
                          Setting<float, Host, 2>, Setting<double, Checked>,
                          Setting<float, Checked>);
+TANSOLVE_SECOND_PASS_CONFORMS(Setting<double, Host, 2>, Setting<float, Host, 2>,
+                              Setting<double, Checked>, Setting<float, Checked>);
 
 TEST_CASE("UnitHalf rounds to nearest, ties to even, down to 2^-39") {
   const auto stored = [](double value) { return static_cast<double>(UnitHalf(value)); };
@@ -63,6 +65,13 @@ TEST_CASE("the checked backend counts the passes that a basis claims") {
   CHECK(context.counters().reductions == k);
   CHECK(passes([&] { basis.subtract(g, w.span(), norm); }) == k + 2);
   CHECK(context.counters().reductions == 1);
+  write(context, 1, norm);
+  const auto long_h = upload<double>(context, {3, 4, 0}),
+             short_h = upload<double>(context, {0, 0, 0});
+  CHECK(passes([&] { basis.subtract_again(short_h, w.span(), g.span(), norm); }) == 0);
+  CHECK(context.counters().reductions == 0);
+  CHECK(passes([&] { basis.subtract_again(long_h, w.span(), g.span(), norm); }) == 2 * k + 3);
+  CHECK(context.counters().reductions == k + 1);
   CHECK(passes([&] { basis.combine(h, w.span()); }) == k + 1);
 }
 

@@ -4,6 +4,7 @@
 #include "solvers/krylov.hpp"
 
 #include <tansolve/solvers/bicgstab.hpp>
+#include <tansolve/solvers/idr.hpp>
 
 #include <functional>
 
@@ -29,12 +30,22 @@ struct Batched {
   std::int64_t transfers;  ///< in the second batch below
   Report (*solve)(const Operator&, Span<const double, Checked>, Span<double, Checked>,
                   const Options&);
+  std::int64_t batch = detail::batch_size;
 };
+
+template <int dimension>
+Report idr_of(const Operator& A, Span<const double, Checked> b, Span<double, Checked> x,
+              const Options& options) {
+  return idr(A, b, x, options, {.dimension = dimension});
+}
 
 const std::vector<Batched> batched = {{"cg", 1, cg<double, Checked>},
                                       {"fcg", 1, fcg<double, Checked>},
                                       {"bicgstab", 1, bicgstab<double, Checked>},
-                                      {"minres", 2, minres<double, Checked>}};  // and the truth
+                                      {"minres", 2, minres<double, Checked>},  // and the truth
+                                      {"idr(1)", 1, idr_of<1>},
+                                      {"idr(4)", 1, idr_of<4>, 10},
+                                      {"idr(16)", 1, idr_of<16>, 17}};
 
 using Make = std::function<std::unique_ptr<Operator>(Context<Checked>&)>;
 
@@ -111,7 +122,7 @@ TEST_CASE("a recording context is read once a batch") {
               iterations);
       return context.counters().transfers;
     };
-    CHECK(transfers(2 * detail::batch_size) - transfers(detail::batch_size) == method.transfers);
+    CHECK(transfers(2 * method.batch) - transfers(method.batch) == method.transfers);
   }
 }
 
@@ -128,7 +139,7 @@ TEST_CASE("a recording context is cancelled after the batch, whose iterations co
     const auto [report, x] =
         solve_on(context, method, csr(poisson<double>(14, 12)), b, options, nullptr);
     CHECK(report.status == Status::cancelled);
-    CHECK(report.iterations == detail::batch_size);
+    CHECK(report.iterations == method.batch);
     CHECK(calls == 6);
   }
 }
@@ -140,7 +151,8 @@ TEST_CASE("breakdowns within a batch are those of single iterations") {
   };
   for (const auto& method : batched) {
     CAPTURE(method.name);
-    const bool symmetric = std::string(method.name) != "bicgstab";
+    const std::string name = method.name;
+    const bool symmetric = name == "cg" || name == "fcg" || name == "minres";
     check_same(method, from(3, {}), {1, 0, 2});
     check_same(method, from(2, {{0, 0, 1.0}, {1, 1, -1.0}}), {1, 2});
     check_same(method, from(2, {{0, 1, 1.0}, {1, 0, symmetric ? 1.0 : -1.0}}), {1, 0});

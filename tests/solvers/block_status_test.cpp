@@ -74,6 +74,55 @@ TEST_CASE("block methods report operators that are not positive definite, or not
   for (const auto& column : none.report.columns) CHECK(column.status == Status::breakdown);
 }
 
+TEST_CASE(
+    "of several right-hand sides each that has no solution says so, with what single solves say") {
+  Context<Checked> context;
+  const auto flat = diagonal_matrix<double>({2, 2, 0});
+  const CsrOperator<double, Checked> a(context, flat);
+  for (const auto method : {BlockMethod::bicgstab, BlockMethod::gmres}) {
+    CAPTURE(static_cast<int>(method));
+    // The first column has a solution. Of the second, x0 is a least-squares solution already.
+    const auto [report, x] =
+        solve_columns<double, Checked>(method, a, {2, 4, 0, 2, 4, 3}, {}, {0, 0, 0, 1, 2, 7});
+    CHECK(report.columns[0].converged());
+    CHECK(report.columns[1].status == Status::inconsistent);
+    CHECK(report.columns[1].detail.starts_with("|r'Av| = 0.0e+00 ||r|| ||Av||"));
+    CHECK(report.columns[1].true_residual == 3);
+    CHECK(x == std::vector<double>{1, 2, 0, 1, 2, 7});
+  }
+  const auto grid = neumann<double>(7, 6);
+  const CsrOperator<double, Checked> g(context, grid);
+  const std::int64_t n = 42;
+  std::vector<double> b = centred(random_vector<double>(n, 2));  // of the range, and not
+  for (const std::uint64_t seed : {2, 4, 7, 8}) {
+    const auto column = random_vector<double>(n, seed);
+    b.insert(b.end(), column.begin(), column.end());
+  }
+  int inconsistent = 0;
+  for (const BasisStorage storage : {BasisStorage::working, BasisStorage::fp32})
+    for (const std::int64_t restart : {10, 50}) {
+      CAPTURE(restart);
+      const KrylovBasis basis{.restart = restart, .storage = storage};
+      const auto all = run_columns(g, std::vector<double>(b.size()), b,
+                                   [&](const auto& A, auto columns, auto db, auto x) {
+                                     return pseudo_block_gmres(A, columns, db, x, {}, basis);
+                                   });
+      check_truth(grid, b, all);
+      CHECK(all.report.columns[0].converged());
+      for (std::int64_t c = 0; c < 5; ++c) {
+        CAPTURE(c);
+        const auto alone =
+            run_from(g, std::vector<double>(n), part(b, c, n),
+                     [&](const auto& A, auto db, auto x) { return gmres(A, db, x, {}, basis); });
+        CHECK(all.report.columns[c].status == alone.report.status);
+        if (c == 0)
+          CHECK(std::abs(all.report.columns[c].iterations - alone.report.iterations) <= 1);
+        inconsistent += all.report.columns[c].status == Status::inconsistent;
+      }
+    }
+  CHECK(inconsistent >= 2);
+}
+
 TEST_CASE("of several right-hand sides each keeps the last finite x where its step overflows") {
   Context<Checked> context;
   const auto tiny = diagonal_matrix<double>({1e-200, 2e-200});

@@ -155,16 +155,18 @@ TEST_CASE("gmres ends early and happily, after as many iterations as distinct ei
 }
 
 /// What iteration `j` (from 0) of the first cycle costs.
-Counters cost_of_iteration(std::int64_t j, bool preconditioned, bool flexible, std::int64_t n) {
+Counters cost_of_iteration(const Csr<double>& matrix, std::int64_t j, bool preconditioned,
+                           bool flexible, Reorthogonalize when = Reorthogonalize::always) {
   Counters cost;
+  const std::int64_t n = matrix.rows();
   for (const std::int64_t iterations : {j + 1, j}) {
     Context<Checked> context;
-    const auto matrix = convection<double>(n / 20, 20, 0.4);
     const CsrOperator<double, Checked> a(context, matrix);
     const Jacobi<double, Checked> jacobi(context, a);
     const auto b = upload(context, random_vector<double>(n, 3));
     auto x = upload(context, std::vector<double>(n, 0.0));
-    GmresWorkspace<double, Checked> work(context, n, {.restart = 30}, flexible);
+    GmresWorkspace<double, Checked> work(context, n, {.restart = 30, .reorthogonalize = when},
+                                         flexible);
     SolveOptions<double, Checked> options{.max_iterations = iterations};
     if (preconditioned) options.preconditioner = &jacobi;
     context.counters() = {};
@@ -184,22 +186,72 @@ Counters cost_of_iteration(std::int64_t j, bool preconditioned, bool flexible, s
 
 TEST_CASE("an iteration of gmres costs what its source says") {
   const std::int64_t n = 400;
+  const auto matrix = convection<double>(20, 20, 0.4);
   for (const std::int64_t j : {3, 17}) {
     // The step at the end reads one vector more, too.
     const std::int64_t passes = 3 * (j + 1) + 1 + 9 + 1;
-    const Counters plain = cost_of_iteration(j, false, false, n);
+    const Counters plain = cost_of_iteration(matrix, j, false, false);
     CHECK(plain.products == 1);
     CHECK(plain.elements == passes * n);
     CHECK(plain.reductions == 2 * (j + 1) + 1);
     CHECK(plain.transfers == 1);
-    const Counters helped = cost_of_iteration(j, true, false, n);  // Jacobi: 3 passes
+    const Counters helped = cost_of_iteration(matrix, j, true, false);  // Jacobi: 3 passes
     CHECK(helped.products == 2);
     CHECK(helped.elements == (passes + 3) * n);
     CHECK(helped.transfers == 1);
-    const Counters flexible = cost_of_iteration(j, true, true, n);
+    const Counters flexible = cost_of_iteration(matrix, j, true, true);
     CHECK(flexible.elements == (passes + 3 + 4) * n);
     CHECK(flexible.reductions == 2 * (j + 1) + 2);
     CHECK(flexible.transfers == 1);
+  }
+}
+
+/// A vector's image has a tenth of its length along itself, the rest is orthogonal to all before.
+Csr<double> shifted(std::int64_t n) {
+  std::vector<Triplet<double>> triplets;
+  for (std::int64_t i = 0; i < n; ++i) {
+    triplets.push_back({i, i, 0.1});
+    triplets.push_back({i, (i + 1) % n, 1.0});
+  }
+  return Csr<double>::from_triplets(n, n, triplets);
+}
+
+TEST_CASE("second passes that are not needed cost gmres nothing") {
+  const std::int64_t n = 400;
+  const auto turning = shifted(n), grid = convection<double>(20, 20, 0.4);
+  for (const std::int64_t k : {4, 18}) {  // the step at the end reads one vector more, too
+    const Counters spared =
+        cost_of_iteration(turning, k - 1, false, false, Reorthogonalize::needed);
+    CHECK(spared.elements == (2 * k + 1 + 7 + 1) * n);
+    CHECK(spared.reductions == k + 1);
+    CHECK(spared.transfers == 1);
+    const Counters made = cost_of_iteration(grid, k - 1, false, false, Reorthogonalize::needed);
+    CHECK(made.elements == (4 * k + 1 + 10 + 1) * n);
+    CHECK(made.reductions == 2 * k + 2);
+    const Counters always = cost_of_iteration(turning, k - 1, false, false);
+    CHECK(always.elements == (3 * k + 1 + 9 + 1) * n);
+  }
+}
+
+TEST_CASE("gmres takes as many iterations where second passes are made when needed") {
+  Context<Host> context(2);
+  for (const Csr<double>& matrix : {shifted(60), convection<double>(20, 15, 0.4)}) {
+    const CsrOperator<double, Host> a(context, matrix);
+    const auto b = random_vector<double>(a.rows(), 3);
+    for (const BasisStorage storage : all_storages) {
+      const KrylovBasis always{.restart = 60, .storage = storage};
+      KrylovBasis needed = always;
+      needed.reorthogonalize = Reorthogonalize::needed;
+      for (const bool flexible : {false, true}) {
+        const auto solve = flexible ? by_fgmres<double, Host> : by_gmres<double, Host>;
+        const auto expected = solve(a, b, {.rtol = 1e-12}, always);
+        const auto [report, x] = solve(a, b, {.rtol = 1e-12}, needed);
+        CHECK(report.converged());
+        CHECK(std::abs(report.iterations - expected.report.iterations) <=
+              expected.report.iterations / 50);
+        CHECK(eigen_residual(matrix, b, x) <= 1.01e-12 * report.baseline);
+      }
+    }
   }
 }
 
@@ -214,8 +266,8 @@ TEST_CASE("gmres allocates what it says beforehand, and no more vectors than unk
     return GmresWorkspace<double, Checked>::bytes(context, n, basis, flexible);
   };
   // 120 elements are padded to 128; 6 columns of 2 * 20 + 2 coefficients and a scalar.
-  CHECK(bytes({.restart = 20}, false) == 8 * (21 * 128 + 4 * n + 6 * 42 + 1));
-  CHECK(bytes({.restart = 20}, true) == bytes({.restart = 20}, false) + 8 * 20 * 128);
+  CHECK(bytes({.restart = 20}, false) == 8 * (21 * 128 + 1 + 4 * n + 6 * 42 + 1));
+  CHECK(bytes({.restart = 20}, true) == bytes({.restart = 20}, false) + 8 * (20 * 128 + 1));
   CHECK(bytes({.restart = 20, .storage = BasisStorage::fp16}, false) ==
         bytes({.restart = 20}, false) - 6 * 21 * 128);
   CHECK(bytes({.restart = 1'000'000}, false) == bytes({.restart = n}, false));
