@@ -104,10 +104,10 @@ class Amg final : public LinearOperator<T, B> {
 };
 
 /// What a set-up needs for an A of so many rows and nonzeros: of host memory at its peak, beside A,
-/// and of the backend's memory afterwards if nothing is compressed. Bounds from above, up to four
-/// times what is used, for coarse levels of up to 0.9 of the nonzeros of A and prolongations of up
-/// to 4 entries a row and near-null vector, of which there is one an unknown of a node where the
-/// options tell of no more.
+/// and of the backend's memory afterwards if nothing is compressed. Bounds from above, up to six
+/// times what is used, for coarse levels of up to 0.9 of the nonzeros of A and 8 entries a row of it
+/// and near-null vector, and prolongations of up to 4; there is one vector an unknown of a node
+/// where the options tell of no more.
 struct AmgBytes {
   std::int64_t setup, held;
 };

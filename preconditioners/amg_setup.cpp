@@ -167,6 +167,8 @@ Nodes equal_nodes(std::int64_t rows, int unknowns) {
 
 AmgSetup::AmgSetup(AmgOptions options) : options_(std::move(options)) {
   require(options_.theta >= 0 && options_.theta < 1, "theta", options_.theta, "from 0 to below 1");
+  require(options_.theta_decay >= 0 && options_.theta_decay <= 1, "theta_decay",
+          options_.theta_decay, "from 0 to 1");
   require(options_.root_distance >= 0, "root_distance", options_.root_distance, "at least 0");
   require(options_.unknowns_per_node >= 0, "unknowns_per_node", options_.unknowns_per_node,
           "at least 0");
@@ -210,8 +212,9 @@ bool AmgSetup::coarsen(const Csr<double>& A, std::size_t level) {
   if (decided_) return level < structures_.size();
   if (A.rows() <= options_.coarse_rows || static_cast<int>(level) + 1 >= options_.most_levels)
     return false;
+  const double theta = options_.theta * std::pow(options_.theta_decay, static_cast<double>(level));
   StrongGraph graph =
-      strong_graph(A, nodes_, candidates_, options_.strength, options_.theta, options_.threads);
+      strong_graph(A, nodes_, candidates_, options_.strength, theta, options_.threads);
   const int distance =
       options_.root_distance > 0 ? options_.root_distance : natural_root_distance(graph);
   Tentative next = tentative(aggregate(graph, distance, options_.threads), nodes_, candidates_,

@@ -22,7 +22,8 @@ enum class AmgCycle { v, w };
 
 struct AmgOptions {
   Strength strength = Strength::symmetric;
-  double theta = 0.1;  ///< as Strength has it, on every level
+  double theta = 0.1;         ///< as Strength has it, of the finest level
+  double theta_decay = 0.25;  ///< factor from one level to the next
   /// Roots of aggregates lie more edges apart than this; 0: natural_root_distance.
   int root_distance = 0;
   /// Consecutive rows that belong to a node. 0: what divides all natural blocks (see block-jacobi),

@@ -43,6 +43,15 @@ TEST_CASE("strength, threshold and distance of roots decide on the aggregates") 
   CHECK(apart(0) == apart(2));
 }
 
+TEST_CASE("the threshold decays from level to level as it is told to") {
+  // What is weak along y on the finest level is so on the next, unless the threshold falls.
+  const Csr<double> A = anisotropic<double>(30, 30, 0.05);
+  const auto rows = [&](double decay) {
+    return facts(A, {.theta = 0.03, .theta_decay = decay, .coarse_rows = 20}).levels[2].A.rows;
+  };
+  CHECK(rows(0) < rows(1));
+}
+
 TEST_CASE("unknowns of a node have coarse unknowns of their own") {
   const Csr<double> A = generate("fem3:5");
   const AmgFacts three = facts(A, {.unknowns_per_node = 3, .coarse_rows = 20});
@@ -122,6 +131,7 @@ TEST_CASE("options out of range are refused by name") {
     return refusal(ErrorCode::invalid_argument, [&] { detail::AmgSetup{options}; });
   };
   CHECK(refused({.theta = -0.1}) == "amg: theta is -0.1, it must be from 0 to below 1");
+  CHECK(refused({.theta_decay = 1.5}) == "amg: theta_decay is 1.5, it must be from 0 to 1");
   CHECK(refused({.root_distance = -1}) == "amg: root_distance is -1, it must be at least 0");
   CHECK(refused({.unknowns_per_node = -1}) ==
         "amg: unknowns_per_node is -1, it must be at least 0");

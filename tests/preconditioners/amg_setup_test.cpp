@@ -113,7 +113,7 @@ TEST_CASE("connections of an even share are strong, however many there are") {
 TEST_CASE("dominated nodes are left out, and those of weak connections follow the nearest") {
   // Node 0 is coupled weakly to 1 and 2, but by no means dominant; node 3 to nothing.
   const Csr<double> A = sparse(
-      Eigen::MatrixXd{{1, -0.4, -0.3, 0}, {-0.4, 1, -0.9, 0}, {-0.3, -0.9, 1, 0}, {0, 0, 0, 5}});
+      Eigen::MatrixXd{{1, -0.35, -0.3, 0}, {-0.35, 1, -0.9, 0}, {-0.3, -0.9, 1, 0}, {0, 0, 0, 5}});
   const StrongGraph graph = graph_of(A, 0.5);
   CHECK(graph.roles ==
         std::vector<Role>{Role::follower, Role::member, Role::member, Role::left_out});
