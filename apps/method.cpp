@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table of solvers; looks at symmetry and the diagonal, then decides.
 #include "method.hpp"
+#include "automatic.hpp"
 #include "precondition.hpp"
 
 #include <tansolve/codec/error.hpp>
@@ -24,7 +25,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace tansolve::app {
@@ -32,14 +32,6 @@ namespace {
 
 std::string_view kind_needed(Kind kind) {
   return kind == Kind::definite ? "a symmetric positive definite matrix" : "a symmetric matrix";
-}
-
-/// As far as shape, symmetry and the diagonal tell.
-Kind kind_of(const Traits& traits) {
-  if (!traits.square) return Kind::rectangular;
-  if (!traits.not_finite.empty()) return Kind::general;
-  if (!traits.seems_symmetric()) return Kind::general;
-  return traits.positive_diagonal ? Kind::definite : Kind::symmetric;
 }
 
 std::string kind_text(const Traits& traits) {
@@ -67,46 +59,30 @@ std::string_view solver_for(Kind kind) {
 
 void choose_solver(const Traits& traits, const std::string& asked, bool damped, Method& method) {
   const bool automatic = asked == "auto";
-  const Kind kind = damped ? Kind::rectangular : kind_of(traits);
+  const Kind kind = damped ? Kind::rectangular : traits.kind();
   method.solver = automatic ? std::string(solver_for(kind)) : asked;
   method.solver_reason = !automatic ? "asked for; " : damped ? "it can damp; " : "";
   method.solver_reason += kind_text(traits);
   const Kind takes = solver_named<double, Host>(method.solver).takes;
-  if (takes < kind_of(traits))
+  if (takes < traits.kind())
     method.solver_reason += fmt::format("; {} needs {}", asked, kind_needed(takes));
 }
-
-/// Of natural blocks, from which on they are taken for the unknowns of nodes.
-constexpr double least_rows_a_block = 1.9;
 
 void choose_preconditioner(const Traits& traits, const std::string& asked, bool any_sign,
                            Method& method) {
   method.automatic_preconditioner = asked == "auto";
-  const std::string& unfit = any_sign ? traits.singular_diagonal : traits.unfit_diagonal;
   if (!traits.not_finite.empty()) {
     method.preconditioner_reason = traits.not_finite;
   } else if (asked != "auto") {
     method.preconditioner = asked;
     method.preconditioner_reason = "asked for";
     const auto& entry = preconditioner_named<double, Host>(asked);
-    if (entry.takes < kind_of(traits))
+    if (entry.takes < traits.kind())
       method.preconditioner_reason += fmt::format("; {} needs {}", asked, kind_needed(entry.takes));
-  } else if (!unfit.empty()) {
-    method.preconditioner_reason = unfit;
-  } else if (traits.rows_a_block >= least_rows_a_block) {
-    method.preconditioner = "block-jacobi";
-    method.preconditioner_reason = fmt::format(
-        "{:.2g} consecutive rows on average have the same columns", traits.rows_a_block);
-  } else if (traits.on_gpu && !any_sign && kind_of(traits) == Kind::definite) {
-    method.preconditioner = "chebyshev";
-    method.preconditioner_reason =
-        "on a GPU its products take less time than the reductions and vector work they save";
-  } else if (traits.constant_diagonal) {
-    method.preconditioner_reason = "the diagonal is constant";
   } else {
-    method.preconditioner = "jacobi";
-    method.preconditioner_reason =
-        any_sign ? "the diagonal varies and has no zeros" : "the diagonal is positive and varies";
+    const AutomaticChoice choice = automatic_preconditioner(traits, any_sign);
+    method.preconditioner = choice.name;
+    method.preconditioner_reason = choice.reason;
   }
 }
 
@@ -207,15 +183,13 @@ Traits look_at(const std::string& name, const LinearOperator<T, B>& A,
   A.diagonal(u);
   std::vector<T> d(n);
   copy_to_host<T>(context, u, d);
-  const auto invertible = [](T value) { return std::isfinite(value) && std::isfinite(1 / value); };
   traits.positive_diagonal = std::ranges::all_of(d, [](T value) { return value > 0; });
   traits.negative_diagonal = std::ranges::all_of(d, [](T value) { return value < 0; });
   traits.constant_diagonal = std::ranges::all_of(d, [&](T value) { return value == d.front(); });
   traits.unfit_diagonal =
-      detail::unfit_elements<T>(d, "not positive with a finite inverse",
-                                [&](T value) { return value > 0 && invertible(value); });
+      detail::unfit_elements<T>(d, detail::not_positive, detail::is_positive<T>);
   traits.singular_diagonal =
-      detail::unfit_elements<T>(d, "zero, absent or without a finite inverse", invertible);
+      detail::unfit_elements<T>(d, detail::without_inverse, detail::has_inverse<T>);
   if (!symmetric && traits.not_finite.empty()) {
     Vector<T, B> v(context, n), w(context, n);
     Scalar<T, B> product(context), norm(context);

@@ -68,6 +68,12 @@ struct Traits {
   double rows_a_block = 1;  ///< of natural blocks on average, where the matrix came as entries
 
   bool seems_symmetric() const { return symmetric.value_or(asymmetry.empty()); }
+  /// As far as shape, symmetry and the diagonal tell.
+  Kind kind() const {
+    if (!square) return Kind::rectangular;
+    if (!not_finite.empty() || !seems_symmetric()) return Kind::general;
+    return positive_diagonal ? Kind::definite : Kind::symmetric;
+  }
 };
 
 /// Throws Error(invalid_argument) for a matrix that is not square where `solver`, a name of the

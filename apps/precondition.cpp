@@ -86,7 +86,7 @@ Preconditioning<T, B> make_incomplete(const PreconditionerInput<T, B>& in,
 }
 
 template <class T, class B>
-Preconditioning<T, B> make_amg(const PreconditionerInput<T, B>& in) {
+AmgOptions amg_options(const PreconditionerInput<T, B>& in) {
   AmgOptions options = in.amg;
   options.theta = in.parameter("theta", options.theta);
   options.cycle = in.parameter("cycle", options.cycle);
@@ -95,7 +95,12 @@ Preconditioning<T, B> make_amg(const PreconditionerInput<T, B>& in) {
   options.unknowns_per_node = in.parameter("unknowns", options.unknowns_per_node);
   options.plan.objective = in.objective;
   options.threads = in.threads;
-  auto made = std::make_unique<Amg<T, B>>(in.A, in.csr(), std::move(options));
+  return options;
+}
+
+template <class T, class B>
+Preconditioning<T, B> make_amg(const PreconditionerInput<T, B>& in) {
+  auto made = std::make_unique<Amg<T, B>>(in.A, in.csr(), amg_options(in));
   const AmgFacts facts = made->facts();
   auto result = preconditioning(
       std::move(made),
@@ -136,7 +141,7 @@ constexpr Parameter all_parameters[] = {
     {"afsai", "entries", true, 1, 96, "that a step adds to a row; 4"},
     {"afsai", "bits", true, 0, 52, "as of fsai; 12"},
     {"amg", "theta", false, 0, 0.999,
-     "unknowns are joined along |a_ij| > theta sqrt(a_ii a_jj); 0.02"},
+     "unknowns are joined along |a_ij| > theta sqrt(a_ii a_jj), or less in wide rows; 0.1"},
     {"amg", "cycle", true, 0, 1, "the way through the levels; v", "v|w"},
     {"amg", "smoother", true, 0, 1, "on each level; chebyshev", "chebyshev|jacobi"},
     {"amg", "degree", true, 1, 100, "steps of the smoother; 2"},
@@ -296,6 +301,16 @@ Preconditioning<T, B> build_preconditioner(const Method& method,
   }
 }
 
+template <class T, class B>
+std::optional<AmgBytes> expected_bytes(const Method& method, const PreconditionerInput<T, B>& input,
+                                       double rows_a_block) {
+  if (method.preconditioner != "amg") return std::nullopt;
+  AmgOptions options = amg_options(input);
+  if (options.unknowns_per_node == 0)
+    options.unknowns_per_node = static_cast<int>(std::clamp(rows_a_block, 1.0, 6.0));
+  return amg_bytes(input.A.rows(), input.matrix.nnz(), options);
+}
+
 template <class T>
 double mean_natural_block(const Csr<T>& A) {
   const auto blocks = std::max<std::int64_t>(std::ssize(natural_blocks(A, most_block_rows)), 1);
@@ -305,11 +320,13 @@ double mean_natural_block(const Csr<T>& A) {
 template double mean_natural_block(const Csr<double>&);
 template double mean_natural_block(const Csr<float>&);
 
-#define TANSOLVE_INSTANTIATE(T, B)                                                  \
-  template struct PreconditionerInput<T, B>;                                        \
-  template std::span<const PreconditionerEntry<T, B>> all_preconditioners();        \
-  template const PreconditionerEntry<T, B>& preconditioner_named(std::string_view); \
-  template Preconditioning<T, B> build_preconditioner(const Method&,                \
+#define TANSOLVE_INSTANTIATE(T, B)                                                                 \
+  template struct PreconditionerInput<T, B>;                                                       \
+  template std::span<const PreconditionerEntry<T, B>> all_preconditioners();                       \
+  template const PreconditionerEntry<T, B>& preconditioner_named(std::string_view);                \
+  template std::optional<AmgBytes> expected_bytes(const Method&, const PreconditionerInput<T, B>&, \
+                                                  double);                                         \
+  template Preconditioning<T, B> build_preconditioner(const Method&,                               \
                                                       const PreconditionerInput<T, B>&);
 TANSOLVE_FOR_EACH_BACKEND(TANSOLVE_INSTANTIATE)
 #undef TANSOLVE_INSTANTIATE

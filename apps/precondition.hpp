@@ -90,6 +90,12 @@ const PreconditionerEntry<T, B>& preconditioner_named(std::string_view name);
 
 std::vector<std::string> preconditioner_names();
 
+/// What the set-up of the method's preconditioner is about to take, where that is much:
+/// multigrid's. `rows_a_block` are those of natural blocks.
+template <class T, class B>
+std::optional<AmgBytes> expected_bytes(const Method& method, const PreconditionerInput<T, B>& input,
+                                       double rows_a_block);
+
 /// Rows of natural blocks on average.
 template <class T>
 double mean_natural_block(const Csr<T>& A);

@@ -243,6 +243,10 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
                                         .objective = options.plan.request.objective,
                                         .request = options.preconditioner,
                                         .amg = with_near_null(options.near_null)};
+  const auto expected = expected_bytes(method, input, look.rows_a_block);
+  if (expected)
+    console.say("set-up    takes up to about {} MB of host memory, its result up to {} MB\n",
+                expected->setup / 1'000'000 + 1, expected->held / 1'000'000 + 1);
   std::optional<Refined<B>> refined;
   if constexpr (std::is_same_v<T, double>) {
     if (options.refine)
@@ -282,6 +286,9 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
                        json["preconditioner_note"] = facts.note;
                        json["preconditioner_seconds"] = facts.seconds;
                        json["preconditioner_bytes"] = facts.bytes;
+                       if (expected)
+                         json["preconditioner_expected"] = {{"setup_bytes", expected->setup},
+                                                            {"held_bytes", expected->held}};
                        if (!facts.hierarchy.is_null())
                          json["preconditioner_hierarchy"] = facts.hierarchy;
                        return json;

@@ -2,6 +2,7 @@
 // Memory of the two host backends.
 #include <tansolve/codec/error.hpp>
 #include <tansolve/kernels/backend.hpp>
+#include <tansolve/kernels/replay.hpp>
 #include <tansolve/kernels/vector.hpp>
 
 #include <fmt/format.h>
@@ -68,6 +69,21 @@ void* Context<Checked>::allocate(std::size_t bytes) {
 }
 void Context<Checked>::release(void* memory) noexcept {
   std::free(memory);
+}
+
+bool Replay<Checked>::run() {
+  const Counters before = context_->counters();
+  work_();
+  if (!recorded_) return false;
+  const Counters& after = context_->counters();
+  const auto forbid = [](std::int64_t count, const char* what) {
+    if (count > 0)
+      throw Error(ErrorCode::device,
+                  fmt::format("recorded work: {} {}, which a recording forbids", count, what));
+  };
+  forbid(after.allocations - before.allocations, "allocations");
+  forbid(after.transfers - before.transfers, "transfers");
+  return false;  // the work was called, which counted it
 }
 
 }  // namespace tansolve

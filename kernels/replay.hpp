@@ -40,6 +40,22 @@ class Replay {
   std::function<void()> work_;
 };
 
+/// Where the context plays a GPU that records, the work is called each time, too, but must be what
+/// could have been recorded: Error(device) says what it did that a recording forbids.
+template <>
+class Replay<Checked> {
+ public:
+  Replay(Context<Checked>& context, bool capturable, std::function<void()> work)
+      : context_(&context), recorded_(capturable && context.records()), work_(std::move(work)) {}
+
+  bool run();
+
+ private:
+  Context<Checked>* context_;
+  bool recorded_;
+  std::function<void()> work_;
+};
+
 }  // namespace tansolve
 
 #if TANSOLVE_HAS_CUDA

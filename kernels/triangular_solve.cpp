@@ -68,6 +68,11 @@ detail::Levels<T> levels_of(const Csr<T>& A, Triangle triangle, std::int64_t mos
   for (std::int64_t i = 0; i < A.rows(); ++i)
     levels.rows[next[level[i]]++] = static_cast<std::int32_t>(i);
 
+  const auto entries = static_cast<std::size_t>(A.nnz() - A.rows());
+  levels.offsets.reserve(A.rows() + 1);
+  levels.columns.reserve(entries);
+  levels.values.reserve(entries);
+  levels.diagonal.reserve(A.rows());
   levels.offsets.push_back(0);
   for (const std::int32_t i : levels.rows) {
     for (std::int64_t k = A.offsets()[i]; k < A.offsets()[i + 1]; ++k) {

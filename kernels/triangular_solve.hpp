@@ -19,6 +19,12 @@ namespace detail {
 template <class T>
 struct Levels {
   std::int64_t count() const { return std::max<std::int64_t>(std::ssize(begins) - 1, 0); }
+  std::int64_t bytes() const {
+    const auto of = [](const auto& array) {
+      return static_cast<std::int64_t>(array.size() * sizeof(array[0]));
+    };
+    return of(begins) + of(rows) + of(offsets) + of(columns) + of(values) + of(diagonal);
+  }
 
   std::vector<std::int64_t> begins = {};   ///< of levels, and the end of the last
   std::vector<std::int32_t> rows = {};     ///< in their order within a level
@@ -47,6 +53,8 @@ class TriangularSolve final : public LinearOperator<T, B> {
   bool capturable() const override { return true; }
   /// Of rows that are solved side by side; 0 where one thread takes them all.
   std::int64_t levels() const { return levels_.count(); }
+  /// Held besides the matrix.
+  std::int64_t bytes() const { return levels_.bytes(); }
 
  protected:
   void apply_impl(Span<const T, B> x, Span<T, B> y) const override;

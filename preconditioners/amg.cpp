@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 namespace tansolve {
@@ -223,11 +224,31 @@ bool Amg<T, B>::capturable() const {
          });
 }
 
+/// Matrices as the host holds them, and the set-up's structures.
+template <class T, class B>
+std::int64_t Amg<T, B>::bytes_on_host() const {
+  std::int64_t bytes = setup_.bytes();
+  const auto add = [&](const auto& factor) { bytes += factor ? factor->host_bytes() : 0; };
+  add(coarse_inverse_);
+  for (const Level& level : levels_) {
+    add(level.own);
+    add(level.P);
+    add(level.R);
+  }
+  return bytes;
+}
+
 template <class T, class B>
 std::int64_t Amg<T, B>::bytes() const {
   std::int64_t elements = 0;
   for (const Level& level : levels_) elements += level.elements();
-  return facts_.bytes() + elements * static_cast<std::int64_t>(sizeof(T));
+  return (std::is_same_v<B, Cuda> ? facts_.bytes() : bytes_on_host()) +
+         elements * static_cast<std::int64_t>(sizeof(T));
+}
+
+template <class T, class B>
+std::int64_t Amg<T, B>::host_bytes() const {
+  return std::is_same_v<B, Cuda> ? bytes_on_host() : 0;
 }
 
 #define TANSOLVE_INSTANTIATE(T, B) template class Amg<T, B>;

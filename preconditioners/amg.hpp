@@ -70,8 +70,12 @@ class Amg final : public LinearOperator<T, B> {
   std::string name() const override { return "amg"; }
   bool capturable() const override;
   const AmgFacts& facts() const { return facts_; }
-  /// Of all matrices but the finest A, and of all vectors.
+  /// Of the backend's memory: all matrices but the finest A, and all vectors; on the host also what
+  /// update_values needs. Compressed matrices take up to 1.3 MiB each besides, for their tables.
   std::int64_t bytes() const;
+  /// Of the host's memory beside another backend's: the matrices again, and what update_values
+  /// needs.
+  std::int64_t host_bytes() const;
 
  protected:
   void apply_impl(Span<const T, B> r, Span<T, B> z) const override;
@@ -83,6 +87,7 @@ class Amg final : public LinearOperator<T, B> {
     T a, b, c;
   };
 
+  std::int64_t bytes_on_host() const;
   void build(const Csr<T>& matrix);
   void adopt(const Csr<T>& matrix, detail::AmgMatrices made);
   void cycle(std::size_t level, Span<const T, B> r, Span<T, B> z) const;
@@ -98,10 +103,11 @@ class Amg final : public LinearOperator<T, B> {
   AmgFacts facts_;
 };
 
-/// About what a set-up needs for an A of so many rows and nonzeros: of host memory at its peak,
-/// beside A, and of the backend's memory afterwards if nothing is compressed. Assumes coarse
-/// levels of 0.6 of the nonzeros of A, and prolongations of 4 entries a row and near-null vector,
-/// of which there is one where the options tell of no more.
+/// What a set-up needs for an A of so many rows and nonzeros: of host memory at its peak, beside A,
+/// and of the backend's memory afterwards if nothing is compressed. Bounds from above, up to six
+/// times what is used, for coarse levels of up to 0.9 of the nonzeros of A and 8 entries a row of it
+/// and near-null vector, and prolongations of up to 4; there is one vector an unknown of a node
+/// where the options tell of no more.
 struct AmgBytes {
   std::int64_t setup, held;
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tansolve/codec/csr.hpp>
+#include <tansolve/codec/dense.hpp>
 
 #include <cstdint>
 #include <span>
@@ -13,8 +14,10 @@ namespace tansolve {
 /// When nodes i and j are connected strongly, N_ij being the Frobenius norm of the block of A in
 /// their rows and columns: |a_ij| for one unknown a node.
 enum class Strength {
-  symmetric,  ///< N_ij > theta sqrt(N_ii N_jj)
-  absolute    ///< N_ij > theta min(m_i, m_j), m_i being the largest N_ik of all k other than i
+  /// N_ij > t sqrt(N_ii N_jj), t being theta, or 0.6 over the mean number of neighbours of a node,
+  /// where that is less.
+  symmetric,
+  absolute  ///< N_ij > theta min(m_i, m_j), m_i being the largest N_ik of all k other than i
 };
 
 namespace detail {
@@ -35,7 +38,8 @@ struct Nodes {
 enum class Role : std::uint8_t {
   member,
   follower,  ///< without strong neighbours: joins the aggregate of the one it is nearest to
-  left_out   ///< dominated by its diagonal block: smoothing alone reduces what it contributes
+  left_out   ///< dominated by its diagonal block, also on the candidates: smoothing alone reduces
+             ///< what it contributes
 };
 
 struct StrongGraph {
@@ -50,9 +54,10 @@ struct StrongGraph {
   }
 };
 
-/// For a symmetric A. O(nnz) on `threads` threads, on which the result does not depend.
-StrongGraph strong_graph(const Csr<double>& A, const Nodes& nodes, Strength strength, double theta,
-                         int threads);
+/// For a symmetric A and candidates for vectors that it makes small. O(nnz) on `threads` threads,
+/// on which the result does not depend.
+StrongGraph strong_graph(const Csr<double>& A, const Nodes& nodes, const Dense& candidates,
+                         Strength strength, double theta, int threads);
 
 /// The distance of roots that makes aggregates of about 3 nodes across: 3 where nodes have few
 /// neighbours but many at 2 edges, as on stencils in three dimensions without diagonals, whose
@@ -67,10 +72,10 @@ struct Aggregates {
 /// Roots are chosen greedily in the order of the nodes, no two of them nearer to each other than
 /// `distance` + 1 edges; then aggregates grow around them by one layer of neighbours after another,
 /// each node joining that with which it has most edges, of equals the one with fewest nodes so
-/// far. Serial, deterministic.
+/// far. Roots are found by one thread, layers by `threads`, on which the result does not depend.
 ///
 /// Source: Vanek, Mandel and Brezina, Computing 56 (1996), for a distance of 2.
-Aggregates aggregate(const StrongGraph& graph, int distance);
+Aggregates aggregate(const StrongGraph& graph, int distance, int threads);
 
 }  // namespace detail
 }  // namespace tansolve

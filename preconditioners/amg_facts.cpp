@@ -66,15 +66,24 @@ std::ostream& operator<<(std::ostream& out, const AmgFacts& facts) {
              facts.csr_bytes());
 }
 
-// At its peak the set-up holds, of the finest level, strengths, aggregates and T, and A P twice.
+/// Of the histogram of a matrix whose values all differ: bytes a nonzero, and how many are counted.
+constexpr std::int64_t counting = 120, most_counted = std::int64_t{1} << 22;
+
+// At its peak the set-up of the finest level holds what aggregates and T take, P and P', and A P
+// and the coarse matrix in vectors of up to twice their size; or, when the coarse matrix is
+// encoded, all matrices and its histogram.
 AmgBytes amg_bytes(std::int64_t rows, std::int64_t nonzeros, const AmgOptions& options) {
-  const std::int64_t vectors =
-      std::max<std::int64_t>({1, options.near_null.cols, options.unknowns_per_node});
-  const std::int64_t prolongation = 12 * 4 * vectors * rows + 8 * rows;
-  const std::int64_t coarse = 12 * nonzeros * 6 / 10;
-  const std::int64_t tentative = 5 * nonzeros + (100 + 20 * vectors) * rows;
-  const std::int64_t inverse = 12 * options.coarse_rows * options.coarse_rows;
-  return {.setup = tentative + 2 * prolongation + 2 * 24 * nonzeros + 2 * coarse + 4 * inverse,
+  const std::int64_t unknowns = std::max(1, options.unknowns_per_node);
+  const std::int64_t vectors = std::max<std::int64_t>(unknowns, options.near_null.cols);
+  const std::int64_t prolongation = (12 * 4 * vectors + 8) * rows;
+  const std::int64_t coarse = 12 * std::min(nonzeros * 9 / 10, 8 * vectors * rows);
+  const std::int64_t structures = nonzeros + (80 + 40 * vectors) * rows;
+  const std::int64_t AP = 12 * nonzeros * vectors / unknowns;
+  const std::int64_t inverted = std::min(rows, options.coarse_rows);
+  const std::int64_t inverse = 12 * inverted * inverted;
+  const std::int64_t making =
+      std::max(2 * AP + 2 * coarse, coarse + counting * std::min(coarse / 12, most_counted));
+  return {.setup = structures + 2 * prolongation + making + 4 * inverse,
           .held = 2 * prolongation + coarse + inverse + 5 * 8 * rows};
 }
 

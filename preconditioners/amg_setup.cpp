@@ -7,6 +7,7 @@
 #include <tansolve/preconditioners/block_jacobi.hpp>
 #include <tansolve/preconditioners/diagonal.hpp>
 #include <tansolve/preconditioners/eigenvalue_bounds.hpp>
+#include <tansolve/preconditioners/held_bytes.hpp>
 #include <tansolve/preconditioners/mantissa.hpp>
 #include <tansolve/preconditioners/sparse_rows.hpp>
 
@@ -46,29 +47,23 @@ std::int64_t find(const Csr<double>& A, std::int64_t i, std::int64_t j) {
 /// Up to rounding of what was summed up in another order.
 void require_symmetric(const Csr<double>& A, std::span<const double> diagonal, double rounding,
                        int threads) {
-  const Ranges ranges(A.rows());
-  std::vector<std::int64_t> refused(ranges.number()), first(ranges.number());
-  parallel_tasks(threads, ranges.number(), [&](std::int64_t range) {
-    for (std::int64_t i = ranges.first(range); i < ranges.last(range); ++i) {
-      bool symmetric = true;
-      for (std::int64_t k = A.offsets()[i]; k < A.offsets()[i + 1]; ++k) {
-        const std::int32_t j = A.columns()[k];
-        if (j == i) continue;
-        const std::int64_t mirror = find(A, j, i);
-        symmetric = symmetric && mirror >= 0 &&
-                    std::abs(A.values()[k] - A.values()[mirror]) <=
-                        rounding * std::sqrt(diagonal[i]) * std::sqrt(diagonal[j]);
-      }
-      if (!symmetric && refused[range]++ == 0) first[range] = i;
+  const auto [count, first] = find_refused(threads, A.rows(), [&](std::int64_t i) {
+    for (std::int64_t k = A.offsets()[i]; k < A.offsets()[i + 1]; ++k) {
+      const std::int32_t j = A.columns()[k];
+      if (j == i) continue;
+      const std::int64_t mirror = find(A, j, i);
+      if (mirror < 0 || !(std::abs(A.values()[k] - A.values()[mirror]) <=
+                          rounding * std::sqrt(diagonal[i]) * std::sqrt(diagonal[j])))
+        return true;
     }
+    return false;
   });
-  const std::int64_t count = std::accumulate(refused.begin(), refused.end(), std::int64_t{0});
-  if (count == 0) return;
-  const auto range = std::ranges::find_if(refused, [](std::int64_t r) { return r > 0; });
-  throw Error(ErrorCode::bad_input,
-              fmt::format("amg: {} of {} rows differ from their columns in pattern or values, the "
-                          "first is row {} (counting from 1); the matrix must be symmetric",
-                          count, A.rows(), first[range - refused.begin()] + 1));
+  if (count > 0)
+    throw Error(
+        ErrorCode::bad_input,
+        fmt::format("amg: {} of {} rows differ from their columns in pattern or values, the "
+                    "first is row {} (counting from 1); the matrix must be symmetric",
+                    count, A.rows(), first + 1));
 }
 
 /// A with a_ij and a_ji replaced by their mean, rounded: to the bit symmetric, as its pattern is.
@@ -77,7 +72,7 @@ Csr<double> symmetrised(const Csr<double>& A, int bits, int threads) {
   parallel_each(threads, A.rows(), [&](std::int64_t i) {
     for (std::int64_t k = A.offsets()[i]; k < A.offsets()[i + 1]; ++k) {
       const double mean = (A.values()[k] + A.values()[find(A, A.columns()[k], i)]) / 2;
-      values[k] = bits < 52 ? rounded(mean, bits) : mean;
+      values[k] = rounded(mean, bits);
     }
   });
   return Csr<double>(A.rows(), A.cols(), {A.offsets().begin(), A.offsets().end()},
@@ -85,27 +80,32 @@ Csr<double> symmetrised(const Csr<double>& A, int bits, int threads) {
 }
 
 int natural_unknowns(const Csr<double>& A) {
+  const auto row = [&](std::int64_t i) {
+    return A.columns().subspan(A.offsets()[i], A.row_nnz(i));
+  };
+  if (A.rows() > 1 && !std::ranges::equal(row(0), row(1))) return 1;  // as of most matrices
   int unknowns = 0;
   for (const int size : natural_blocks(A, most_block_rows)) unknowns = std::gcd(unknowns, size);
   return unknowns <= most_unknowns ? std::max(unknowns, 1) : 1;
 }
 
-std::vector<double> inverses(std::vector<double> diagonal) {
-  for (double& d : diagonal) d = 1 / d;
+std::vector<double> inverses(std::vector<double> diagonal, int threads) {
+  parallel_each(threads, std::ssize(diagonal),
+                [&](std::int64_t i) { diagonal[i] = 1 / diagonal[i]; });
   return diagonal;
 }
 
 /// Of the diagonal of P'AP, 0 where its elements vanish by comparison with those of P'DP.
 std::vector<double> coarse_inverses(const Csr<double>& coarse, const Csr<double>& R,
-                                    const std::vector<double>& fine_inverse) {
-  std::vector<double> inverse = diagonal_of(coarse);
-  for (std::int64_t i = 0; i < R.rows(); ++i) {
+                                    const std::vector<double>& fine_inverse, int threads) {
+  std::vector<double> inverse = diagonal_of(coarse, threads);
+  parallel_each(threads, R.rows(), [&](std::int64_t i) {
     double size = 0;
     for (std::int64_t k = R.offsets()[i]; k < R.offsets()[i + 1]; ++k)
       if (const double inverse_of_j = fine_inverse[R.columns()[k]]; inverse_of_j > 0)
         size += R.values()[k] * R.values()[k] / inverse_of_j;
     inverse[i] = inverse[i] > vanishing * size ? 1 / inverse[i] : 0;
-  }
+  });
   return inverse;
 }
 
@@ -125,15 +125,26 @@ double upper_bound(const Csr<double>& A, const std::vector<double>& inverse, boo
   return bounds.upper;
 }
 
-/// A number that other patterns are unlikely to have (FNV-1a, by words).
-std::uint64_t pattern_of(const Csr<double>& A) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  const auto add = [&](auto word) {
-    hash = (hash ^ static_cast<std::uint64_t>(word)) * 0x100000001b3;
+/// A number that other patterns are unlikely to have (FNV-1a, by words): of the hashes of ranges of
+/// rows.
+std::uint64_t pattern_of(const Csr<double>& A, int threads) {
+  constexpr std::uint64_t basis = 0xcbf29ce484222325, prime = 0x100000001b3;
+  const auto add = [](std::uint64_t& hash, auto word) {
+    hash = (hash ^ static_cast<std::uint64_t>(word)) * prime;
   };
-  for (const std::int64_t offset : A.offsets()) add(offset);
-  for (const std::int32_t column : A.columns()) add(column);
-  return hash;
+  const Ranges ranges(A.rows());
+  std::vector<std::uint64_t> hashes(ranges.number());
+  parallel_tasks(threads, ranges.number(), [&](std::int64_t range) {
+    std::uint64_t hash = basis;
+    for (std::int64_t i = ranges.first(range); i < ranges.last(range); ++i) {
+      add(hash, A.offsets()[i + 1]);
+      for (std::int64_t k = A.offsets()[i]; k < A.offsets()[i + 1]; ++k) add(hash, A.columns()[k]);
+    }
+    hashes[range] = hash;
+  });
+  std::uint64_t all = basis;
+  for (const std::uint64_t hash : hashes) add(all, hash);
+  return all;
 }
 
 /// Divides a column by its largest magnitude: P depends on directions only, squares on sizes.
@@ -193,7 +204,7 @@ void AmgSetup::start(const Csr<double>& A) {
   }
   structures_.clear();
   nodes_ = equal_nodes(A.rows(), unknowns);
-  pattern_ = pattern_of(A);
+  pattern_ = pattern_of(A, options_.threads);
 }
 
 /// Whether there is a coarser level than `level`.
@@ -202,10 +213,12 @@ bool AmgSetup::coarsen(const Csr<double>& A, std::size_t level) {
   if (A.rows() <= options_.coarse_rows || static_cast<int>(level) + 1 >= options_.most_levels)
     return false;
   const double theta = options_.theta * std::pow(options_.theta_decay, static_cast<double>(level));
-  StrongGraph graph = strong_graph(A, nodes_, options_.strength, theta, options_.threads);
+  StrongGraph graph =
+      strong_graph(A, nodes_, candidates_, options_.strength, theta, options_.threads);
   const int distance =
       options_.root_distance > 0 ? options_.root_distance : natural_root_distance(graph);
-  Tentative next = tentative(aggregate(graph, distance), nodes_, candidates_, options_.threads);
+  Tentative next = tentative(aggregate(graph, distance, options_.threads), nodes_, candidates_,
+                             options_.threads);
   const double rows = static_cast<double>(next.T.cols());
   if (rows == 0 || rows > stalled * static_cast<double>(A.rows())) return false;
   if (!graph.drops) graph.kept = {};
@@ -224,9 +237,9 @@ Csr<double> AmgSetup::prolongation(const Csr<double>& A, const AmgLevelMatrices&
   const double omega = level.upper > 0 ? options_.prolongation_damping / level.upper : 0;
   if (omega == 0) return T;
   const auto round = [bits = options_.prolongation_bits](double value) {
-    return bits < 52 ? rounded(value, bits) : value;
+    return rounded(value, bits);
   };
-  return rows_in_parallel(options_.threads, T.rows(), T.cols(), [&](std::int64_t i, RowSum& row) {
+  const auto sum_row = [&](std::int64_t i, RowSum& row) {
     const double factor = omega * level.inverse_diagonal[i];
     double own = 1;
     for (std::int64_t k = A.offsets()[i]; k < A.offsets()[i + 1]; ++k) {
@@ -238,18 +251,28 @@ Csr<double> AmgSetup::prolongation(const Csr<double>& A, const AmgLevelMatrices&
     }
     row.add(own, T, i);
     row.transform(round);
-  });
+  };
+  return SummedRows(options_.threads, T.rows(), T.cols(), true, sum_row).to_csr();
+}
+
+std::int64_t AmgSetup::bytes() const {
+  std::int64_t bytes = held_bytes(options_.near_null.values);
+  for (const Structure& structure : structures_)
+    bytes += held_bytes(structure.nodes.begin) + held_bytes(structure.nodes.of_row) +
+             held_bytes(structure.kept) + held_bytes(structure.T);
+  return bytes;
 }
 
 AmgMatrices AmgSetup::matrices(const Csr<double>& A, double rounding) {
   require_square("amg", "the matrix", A);
-  require_finite("amg", A);
-  std::vector<double> diagonal = diagonal_of(A);
+  const int threads = options_.threads;
+  require_finite("amg", A, threads);
+  std::vector<double> diagonal = diagonal_of(A, threads);
   require_diagonal<double>("amg", diagonal, not_positive, is_positive<double>);
-  require_symmetric(A, diagonal, rounding, options_.threads);
+  require_symmetric(A, diagonal, rounding, threads);
   if (!decided_)
     start(A);
-  else if (pattern_of(A) != pattern_)
+  else if (pattern_of(A, options_.threads) != pattern_)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("amg: new values of {} rows with {} nonzeros in another pattern than "
                             "that it was built for",
@@ -257,7 +280,7 @@ AmgMatrices AmgSetup::matrices(const Csr<double>& A, double rounding) {
 
   AmgMatrices result;
   result.levels.resize(1);
-  result.levels[0].inverse_diagonal = inverses(std::move(diagonal));
+  result.levels[0].inverse_diagonal = inverses(std::move(diagonal), threads);
   for (std::size_t l = 0; true; ++l) {
     const Csr<double>& fine = l == 0 ? A : result.levels[l].A;
     AmgLevelMatrices& level = result.levels[l];
@@ -272,16 +295,16 @@ AmgMatrices AmgSetup::matrices(const Csr<double>& A, double rounding) {
     level.upper = upper_bound(fine, level.inverse_diagonal, l == 0, options_);
     if (coarsest) break;
     level.P = prolongation(fine, level, structures_[l]);
-    level.R = transpose(level.P);
-    const int threads = options_.threads;
+    level.R = transposed(level.P, threads);
     AmgLevelMatrices next;
-    next.A = symmetrised(product(level.R, product(fine, level.P, threads), threads),
-                         options_.coarse_bits, threads);
-    next.inverse_diagonal = coarse_inverses(next.A, level.R, level.inverse_diagonal);
+    next.A =
+        symmetrised(triple_product(level.R, fine, level.P, threads), options_.coarse_bits, threads);
+    next.inverse_diagonal = coarse_inverses(next.A, level.R, level.inverse_diagonal, threads);
     result.levels.push_back(std::move(next));
   }
   decided_ = true;
   candidates_ = {};
+  nodes_ = {};
   return result;
 }
 

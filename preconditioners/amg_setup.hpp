@@ -22,8 +22,8 @@ enum class AmgCycle { v, w };
 
 struct AmgOptions {
   Strength strength = Strength::symmetric;
-  double theta = 0.02;       ///< of the finest level
-  double theta_decay = 0.5;  ///< factor from one level to the next
+  double theta = 0.1;         ///< as Strength has it, of the finest level
+  double theta_decay = 0.25;  ///< factor from one level to the next
   /// Roots of aggregates lie more edges apart than this; 0: natural_root_distance.
   int root_distance = 0;
   /// Consecutive rows that belong to a node. 0: what divides all natural blocks (see block-jacobi),
@@ -80,6 +80,9 @@ class AmgSetup {
   /// symmetric within `rounding` of the diagonal, and for an A that turns out not to be positive
   /// semidefinite.
   AmgMatrices matrices(const Csr<double>& A, double rounding = 1e-12);
+
+  /// Of what is kept between calls.
+  std::int64_t bytes() const;
 
  private:
   /// What does not depend on values.

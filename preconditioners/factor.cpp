@@ -9,6 +9,7 @@
 #include <tansolve/kernels/cuda/vendor_operator.hpp>
 #endif
 #include <tansolve/preconditioners/factor.hpp>
+#include <tansolve/preconditioners/held_bytes.hpp>
 
 #include <utility>
 
@@ -47,6 +48,11 @@ Factor<T, B>::Factor(Context<B>& context, Csr<T> matrix, PlanRequest request)
 template <class T, class B>
 std::int64_t Factor<T, B>::bytes() const {
   return compressed() ? compressed_->storage().total() : csr_bytes_;
+}
+
+template <class T, class B>
+std::int64_t Factor<T, B>::host_bytes() const {
+  return compressed() ? compressed_->storage().total() : detail::held_bytes(*csr_);
 }
 
 #define TANSOLVE_INSTANTIATE(T, B) template class Factor<T, B>;

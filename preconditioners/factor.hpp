@@ -21,7 +21,8 @@ class Factor {
 
   const LinearOperator<T, B>& product() const { return *operator_; }
   bool compressed() const { return compressed_ != nullptr; }
-  std::int64_t bytes() const;  ///< of what a product reads
+  std::int64_t bytes() const;       ///< of what a product reads
+  std::int64_t host_bytes() const;  ///< of the matrix on the host, which its operator refers to
   std::int64_t csr_bytes() const { return csr_bytes_; }
 
  private:

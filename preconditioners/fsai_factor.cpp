@@ -204,12 +204,11 @@ Csr<T> fsai_factor(const Csr<T>& A, const FsaiPattern& pattern, int threads) {
 
   constexpr std::int64_t rows_a_task = 512;
   const std::int64_t tasks = (A.rows() + rows_a_task - 1) / rows_a_task;
-  const int bits = std::min(pattern.mantissa_bits, 52);
   std::vector<Rows<T>> parts(tasks);
   detail::parallel_tasks(threads, tasks, [&](std::int64_t task) {
     const std::int64_t first = task * rows_a_task;
     parts[task] = build_rows(RowBuilder<T>(A, pattern, diagonal), first,
-                             std::min(first + rows_a_task, A.rows()), bits);
+                             std::min(first + rows_a_task, A.rows()), pattern.mantissa_bits);
   });
 
   std::vector<std::int64_t> offsets = {0};

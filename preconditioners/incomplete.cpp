@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Solves with both factors, one after the other.
 #include <tansolve/kernels/for_each_backend.hpp>
+#include <tansolve/preconditioners/held_bytes.hpp>
 #include <tansolve/preconditioners/incomplete.hpp>
+
+#include <type_traits>
 
 namespace tansolve {
 namespace {
@@ -25,8 +28,16 @@ Incomplete<T, B>::Incomplete(Context<B>& context, const Csr<T>& A, Kind kind, do
 
 template <class T, class B>
 std::int64_t Incomplete<T, B>::bytes() const {
-  return standard_bytes(factors_->lower).csr + standard_bytes(factors_->upper).csr +
+  const std::int64_t factors =
+      detail::held_bytes(factors_->lower) + detail::held_bytes(factors_->upper) - host_bytes();
+  return factors + lower_.bytes() + upper_.bytes() +
          this->rows() * static_cast<std::int64_t>(sizeof(T));
+}
+
+template <class T, class B>
+std::int64_t Incomplete<T, B>::host_bytes() const {
+  if (!std::is_same_v<B, Cuda>) return 0;
+  return detail::held_bytes(factors_->lower) + detail::held_bytes(factors_->upper);
 }
 
 template <class T, class B>

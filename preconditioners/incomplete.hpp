@@ -5,6 +5,7 @@
 #include <tansolve/kernels/triangular_solve.hpp>
 #include <tansolve/preconditioners/incomplete_factors.hpp>
 
+#include <cstdint>
 #include <memory>
 
 namespace tansolve {
@@ -26,7 +27,11 @@ class Incomplete final : public LinearOperator<T, B> {
   bool capturable() const override { return lower_.capturable() && upper_.capturable(); }
   /// By which the diagonal was increased, relative to it.
   double shift() const { return factors_->shift; }
+  /// Of the backend's memory: on the host both factors, their copies in the order of levels and the
+  /// vector, on a GPU as TriangularSolve has it there and the vector.
   std::int64_t bytes() const;
+  /// Of the host's memory beside another backend's: the factors again.
+  std::int64_t host_bytes() const;
 
  protected:
   void apply_impl(Span<const T, B> r, Span<T, B> z) const override;

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -20,60 +22,62 @@ constexpr double dependent = 1e-10;
 
 /// The rows of all aggregates, one after another.
 struct Members {
-  std::vector<std::int64_t> begin;
-  std::vector<std::int32_t> rows;
-};
-
-Members members(const detail::Aggregates& aggregates, const detail::Nodes& nodes) {
-  Members result{std::vector<std::int64_t>(aggregates.count + 1), {}};
-  const auto each = [&](auto visit) {
-    for (std::int64_t i = 0; i < nodes.count(); ++i)
+  Members(const detail::Aggregates& aggregates, const detail::Nodes& nodes, int threads)
+      : places(nodes.of_row.size(), -1) {
+    const auto each_row = [&](std::int64_t i, const auto& visit) {
       if (const std::int32_t a = aggregates.of_node[i]; a >= 0)
         for (std::int32_t row = nodes.begin[i]; row < nodes.begin[i + 1]; ++row) visit(a, row);
-  };
-  each([&](std::int32_t a, std::int32_t) { ++result.begin[a + 1]; });
-  for (std::int32_t a = 0; a < aggregates.count; ++a) result.begin[a + 1] += result.begin[a];
-  result.rows.resize(result.begin.back());
-  std::vector<std::int64_t> next(result.begin.begin(), result.begin.end() - 1);
-  each([&](std::int32_t a, std::int32_t row) { result.rows[next[a]++] = row; });
-  return result;
-}
+    };
+    detail::Dealing dealing(threads, nodes.count(), aggregates.count,
+                            [&](std::int64_t i, const auto& visit) {
+                              each_row(i, [&](std::int32_t a, std::int32_t) { visit(a); });
+                            });
+    begins = dealing.begins();
+    rows.resize(begins.back());
+    dealing.deal([&](std::int64_t i, const auto& next) {
+      each_row(i, [&](std::int32_t a, std::int32_t row) {
+        places[row] = next(a);
+        rows[places[row]] = row;
+      });
+    });
+  }
 
-/// The rows of an aggregate of the candidates as Q R.
-struct LocalBasis {
-  std::vector<std::vector<double>> q;  ///< columns
-  std::vector<double> r;               ///< a row a column of Q, with `candidates` elements each
+  std::vector<std::int64_t> begins;
+  std::vector<std::int32_t> rows;
+  std::vector<std::int64_t> places;  ///< of a row in `rows`; -1: in no aggregate
 };
 
-LocalBasis local_basis(const Dense& candidates, std::span<const std::int32_t> rows) {
-  LocalBasis basis;
-  std::vector<std::vector<double>> coefficients;  // of each candidate
-  const auto norm = [](const std::vector<double>& v) {
-    double sum = 0;
-    for (const double x : v) sum += x * x;
-    return std::sqrt(sum);
-  };
-  for (std::int64_t c = 0; c < candidates.cols; ++c) {
-    std::vector<double> v;
-    for (const std::int32_t row : rows) v.push_back(candidates.values[row + c * candidates.rows]);
+double norm(std::span<const double> v) {
+  double sum = 0;
+  for (const double x : v) sum += x * x;
+  return std::sqrt(sum);
+}
+
+/// The rows of an aggregate of k candidates as Q R: the columns of Q into `q`, those of R, k apart,
+/// into `r`, which is 0. Returns how many columns Q has.
+std::int64_t local_basis(const Dense& candidates, std::span<const std::int32_t> rows,
+                         std::span<double> q, std::span<double> r) {
+  const std::size_t m = rows.size();
+  const std::int64_t k = candidates.cols;
+  std::int64_t rank = 0;
+  for (std::int64_t c = 0; c < k; ++c) {
+    const std::span<double> v = q.subspan(rank * m, m);
+    for (std::size_t i = 0; i < m; ++i) v[i] = candidates.values[rows[i] + c * candidates.rows];
     const double before = norm(v);
-    auto& h = coefficients.emplace_back(basis.q.size());
     for (int repeat = 0; repeat < 2; ++repeat)
-      for (std::size_t j = 0; j < basis.q.size(); ++j) {
+      for (std::int64_t j = 0; j < rank; ++j) {
+        const std::span<const double> other = q.subspan(j * m, m);
         double dot = 0;
-        for (std::size_t i = 0; i < v.size(); ++i) dot += basis.q[j][i] * v[i];
-        for (std::size_t i = 0; i < v.size(); ++i) v[i] -= dot * basis.q[j][i];
-        h[j] += dot;
+        for (std::size_t i = 0; i < m; ++i) dot += other[i] * v[i];
+        for (std::size_t i = 0; i < m; ++i) v[i] -= dot * other[i];
+        r[j + c * k] += dot;
       }
     const double left = norm(v);
     if (!(left > dependent * before)) continue;
     for (double& x : v) x /= left;
-    h.push_back(left);
-    basis.q.push_back(std::move(v));
+    r[rank++ + c * k] = left;
   }
-  for (std::size_t j = 0; j < basis.q.size(); ++j)
-    for (const auto& h : coefficients) basis.r.push_back(j < h.size() ? h[j] : 0);
-  return basis;
+  return rank;
 }
 
 }  // namespace
@@ -121,36 +125,53 @@ Dense constant_vectors(std::int64_t rows, int unknowns) {
 
 Tentative tentative(const Aggregates& aggregates, const Nodes& nodes, const Dense& candidates,
                     int threads) {
-  const Members all = members(aggregates, nodes);
-  std::vector<LocalBasis> bases(aggregates.count);
+  const Members all(aggregates, nodes, threads);
+  const std::int64_t k = candidates.cols, rows = candidates.rows;
+  std::vector<double> q(std::ssize(all.rows) * k), r(aggregates.count * k * k);
+  std::vector<std::int32_t> begin(aggregates.count + 1);  // of the columns of each aggregate
+  const auto size = [&](std::int64_t a) { return all.begins[a + 1] - all.begins[a]; };
   parallel_each(threads, aggregates.count, [&](std::int64_t a) {
-    bases[a] = local_basis(
-        candidates, std::span(all.rows).subspan(all.begin[a], all.begin[a + 1] - all.begin[a]));
+    const std::int64_t first = all.begins[a];
+    begin[a + 1] = static_cast<std::int32_t>(local_basis(
+        candidates, std::span(all.rows).subspan(first, size(a)),
+        std::span(q).subspan(first * k, size(a) * k), std::span(r).subspan(a * k * k, k * k)));
   });
-  std::vector<std::int32_t> begin = {0};
-  for (const LocalBasis& basis : bases)
-    begin.push_back(begin.back() + static_cast<std::int32_t>(basis.q.size()));
+  std::partial_sum(begin.begin(), begin.end(), begin.begin());
 
   Tentative result{.T = {}, .coarse = {}, .coarse_nodes = Nodes(std::move(begin))};
   const auto& first = result.coarse_nodes.begin;
-  const std::int64_t k = candidates.cols, coarse_rows = first.back();
+  const std::int64_t coarse_rows = first.back();
   result.coarse = {coarse_rows, k, std::vector<double>(coarse_rows * k)};
-  for (std::int32_t a = 0; a < aggregates.count; ++a)
+  parallel_each(threads, aggregates.count, [&](std::int64_t a) {
     for (std::int32_t j = 0; j < first[a + 1] - first[a]; ++j)
       for (std::int64_t c = 0; c < k; ++c)
-        result.coarse.values[first[a] + j + c * coarse_rows] = bases[a].r[j * k + c];
+        result.coarse.values[first[a] + j + c * coarse_rows] = r[a * k * k + j + c * k];
+  });
 
-  std::vector<std::int64_t> place(candidates.rows, -1);  // of a row among those of its aggregate
-  for (std::int32_t a = 0; a < aggregates.count; ++a)
-    for (std::int64_t i = all.begin[a]; i < all.begin[a + 1]; ++i)
-      place[all.rows[i]] = i - all.begin[a];
+  const auto each_entry = [&](std::int64_t row, const auto& visit) {
+    if (all.places[row] < 0) return;
+    const std::int32_t a = aggregates.of_node[nodes.of_row[row]];
+    const std::int64_t begin_of_a = all.begins[a];
+    for (std::int32_t j = 0; j < first[a + 1] - first[a]; ++j)
+      if (const double e = q[begin_of_a * k + j * size(a) + all.places[row] - begin_of_a]; e != 0)
+        visit(first[a] + j, e);
+  };
+  std::vector<std::int64_t> offsets(rows + 1);
+  parallel_each(threads, rows, [&](std::int64_t row) {
+    each_entry(row, [&](std::int32_t, double) { ++offsets[row + 1]; });
+  });
+  std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+  std::vector<std::int32_t> columns(offsets[rows]);
+  std::vector<double> values(offsets[rows]);
+  parallel_each(threads, rows, [&](std::int64_t row) {
+    std::int64_t at = offsets[row];
+    each_entry(row, [&](std::int32_t column, double value) {
+      columns[at] = column;
+      values[at++] = value;
+    });
+  });
   result.T =
-      rows_in_parallel(threads, candidates.rows, coarse_rows, [&](std::int64_t row, RowSum& sum) {
-        if (place[row] < 0) return;
-        const std::int32_t a = aggregates.of_node[nodes.of_row[row]];
-        for (std::int32_t j = 0; j < first[a + 1] - first[a]; ++j)
-          if (const double q = bases[a].q[j][place[row]]; q != 0) sum.add(first[a] + j, q);
-      });
+      Csr<double>(rows, coarse_rows, std::move(offsets), std::move(columns), std::move(values));
   return result;
 }
 

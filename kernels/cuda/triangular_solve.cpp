@@ -40,6 +40,8 @@ class TriangularSolve<T, Cuda>::Solver {
     context.synchronize();
   }
 
+  std::int64_t bytes() const { return arrays_.bytes(); }
+
   void apply(const T* x, T* y) {
     const T alpha = 1;
     TANSOLVE_CUSPARSE_CHECK(cusparseDnVecSetValues(x_.get(), const_cast<T*>(x)));
@@ -76,6 +78,11 @@ TriangularSolve<T, Cuda>::TriangularSolve(Context<Cuda>& context, const Csr<T>& 
 
 template <class T>
 TriangularSolve<T, Cuda>::~TriangularSolve() = default;
+
+template <class T>
+std::int64_t TriangularSolve<T, Cuda>::bytes() const {
+  return solver_ ? solver_->bytes() : 0;
+}
 
 template <class T>
 void TriangularSolve<T, Cuda>::apply_impl(Span<const T, Cuda> x, Span<T, Cuda> y) const {

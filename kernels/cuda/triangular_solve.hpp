@@ -20,6 +20,8 @@ class TriangularSolve<T, Cuda> final : public LinearOperator<T, Cuda> {
   ~TriangularSolve() override;
   std::string name() const override { return "triangular solve"; }
   bool capturable() const override { return true; }
+  /// Of the copy and the workspace on the GPU; what cuSPARSE keeps of its own is not known.
+  std::int64_t bytes() const;
 
  protected:
   void apply_impl(Span<const T, Cuda> x, Span<T, Cuda> y) const override;

@@ -95,5 +95,82 @@ TEST_CASE("solves with preconditioners allocate nothing on the gpu once they are
   CHECK(gpu.allocations() == before);
 }
 
+/// Another operator's products, counting those that are called for.
+class Called final : public LinearOperator<double, Cuda> {
+ public:
+  explicit Called(const LinearOperator<double, Cuda>& of)
+      : LinearOperator<double, Cuda>(of.context(), of.rows(), of.cols()), of_(&of) {}
+  bool capturable() const override { return of_->capturable(); }
+
+  mutable std::int64_t calls = 0;
+
+ protected:
+  void apply_impl(Span<const double, Cuda> x, Span<double, Cuda> y) const override {
+    ++calls;
+    of_->apply(x, y);
+  }
+
+ private:
+  const LinearOperator<double, Cuda>* of_;
+};
+
+TEST_CASE("a solve by cg on the gpu replays a graph of the cycle") {
+  const Csr<double> matrix = generate("varcoef7:24:10000");
+  const auto b = random_vector<double>(matrix.rows(), 3);
+  Context<Cuda> gpu;
+  const CsrOperator<double, Cuda> A(gpu, matrix);
+  for (const AmgCycle kind : {AmgCycle::v, AmgCycle::w}) {
+    const Amg<double, Cuda> M(A, matrix, {.degree = 1, .cycle = kind, .coarse_rows = 50});
+    REQUIRE(M.capturable());
+    const Called called(M);
+    const auto solved = solve(A, b, {.rtol = 1e-12, .preconditioner = &called});
+    CHECK(solved.report.converged());
+    CHECK(solved.report.iterations > 24);
+    // Iterations come in batches of 12: the first is called for, once, and replayed from then on.
+    CHECK(called.calls <= solved.report.iterations - 12);
+    CHECK(called.applications() >= solved.report.iterations);
+    CHECK(solve(A, b, {.rtol = 1e-12, .preconditioner = &M}).x == solved.x);
+  }
+}
+
+TEST_CASE("new values on the gpu give what a fresh set-up gives") {
+  const Csr<double> first = generate("poisson7:12");
+  std::vector<double> values(first.values().begin(), first.values().end());
+  const auto d = [](std::int64_t i) { return 1 + 0.25 * static_cast<double>(i / 3 % 5); };
+  for (std::int64_t i = 0; i < first.rows(); ++i)
+    for (std::int64_t k = first.offsets()[i]; k < first.offsets()[i + 1]; ++k)
+      values[k] *= d(i) * d(first.columns()[k]);
+  const Csr<double> second(first.rows(), first.cols(),
+                           {first.offsets().begin(), first.offsets().end()},
+                           {first.columns().begin(), first.columns().end()}, values);
+  Context<Cuda> gpu;
+  const CsrOperator<double, Cuda> A(gpu, second);
+  const AmgOptions options = {.coarse_rows = 15, .most_levels = 2};
+  Amg<double, Cuda> updated(A, first, options);
+  const Amg<double, Cuda> fresh(A, second, options);
+  const auto r = upload(gpu, random_vector<double>(first.rows(), 2));
+  const auto applied = [&](const Amg<double, Cuda>& M) {
+    Vector<double, Cuda> z(gpu, first.rows());
+    M.apply(r, z);
+    return download(gpu, z);
+  };
+  CHECK(applied(updated) != applied(fresh));
+  updated.update_values(second);
+  CHECK(applied(updated) == applied(fresh));
+  const auto b = random_vector<double>(first.rows(), 4);
+  CHECK(solve(A, b, {.preconditioner = &updated}).report.converged());
+  CHECK(updated.host_bytes() > 0);
+}
+
+TEST_CASE("incomplete factors on the gpu count what is there and what stays on the host") {
+  const Csr<double> matrix = generate("poisson5:40");
+  Context<Cuda> gpu;
+  using M = Incomplete<double, Cuda>;
+  const M ic(gpu, matrix, M::Kind::cholesky);
+  const std::int64_t n = 1600, entries = 1600 + 2 * 40 * 39;  // of each factor
+  CHECK(ic.host_bytes() == 2 * (entries * 12 + (n + 1) * 8));
+  CHECK(ic.bytes() >= 2 * (entries * 12 + (n + 1) * 4) + n * 8);
+}
+
 }  // namespace
 }  // namespace tansolve::test

@@ -2,14 +2,29 @@
 // Every way in which the library asks for memory, replaced.
 #include "load/allocations.hpp"
 
+#include <malloc.h>
+
 #include <atomic>
 #include <cstdlib>
 #include <new>
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/allocator_interface.h>
+#endif
 
 namespace {
 
 std::atomic<std::int64_t> live = 0, until_failure = -1;
 std::atomic<bool> failed = false;
+std::atomic<std::int64_t> peak = 0;
+
+void look_at_peak(std::size_t requested) {
+  if (requested < (64 << 10)) return;
+  const std::int64_t now = tansolve::test::live_bytes();
+  std::int64_t before = peak;
+  while (now > before && !peak.compare_exchange_weak(before, now)) {
+  }
+}
 
 /// Whether this is the one.
 bool fails() {
@@ -20,11 +35,16 @@ bool fails() {
 
 void* aligned(std::size_t alignment, std::size_t bytes) {
   void* memory = nullptr;
-  return !fails() && posix_memalign(&memory, alignment, bytes) == 0 ? memory : nullptr;
+  if (fails() || posix_memalign(&memory, alignment, bytes) != 0) return nullptr;
+  look_at_peak(bytes);
+  return memory;
 }
 
-void* counted(void* memory) {
-  if (memory != nullptr) ++live;
+void* counted(void* memory, std::size_t bytes) {
+  if (memory != nullptr) {
+    ++live;
+    look_at_peak(bytes);
+  }
   return memory;
 }
 
@@ -53,6 +73,20 @@ void fail_after(std::int64_t count) {
 bool has_failed() {
   return failed;
 }
+std::int64_t live_bytes() {
+#ifdef __SANITIZE_ADDRESS__
+  return static_cast<std::int64_t>(__sanitizer_get_current_allocated_bytes());
+#else
+  const auto info = mallinfo2();
+  return static_cast<std::int64_t>(info.uordblks + info.hblkhd);
+#endif
+}
+std::int64_t peak_bytes() {
+  return peak;
+}
+void forget_peak() {
+  peak = live_bytes();
+}
 
 }  // namespace tansolve::test
 
@@ -61,13 +95,13 @@ extern "C" void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcep
 }
 
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  return counted(fails() ? nullptr : std::malloc(bytes == 0 ? 1 : bytes));
+  return counted(fails() ? nullptr : std::malloc(bytes == 0 ? 1 : bytes), bytes);
 }
 void* operator new(std::size_t bytes) {
   return required(operator new(bytes, std::nothrow));
 }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return required(counted(aligned(static_cast<std::size_t>(alignment), bytes)));
+  return required(counted(aligned(static_cast<std::size_t>(alignment), bytes), 0));
 }
 void* operator new[](std::size_t bytes) {
   return operator new(bytes);

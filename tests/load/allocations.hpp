@@ -9,6 +9,13 @@ namespace tansolve::test {
 /// Blocks of operator new that were not given back.
 std::int64_t live_blocks();
 
+/// Bytes in use, of every way to ask for memory; 0 under the thread sanitizer, which does not tell.
+std::int64_t live_bytes();
+
+/// The most bytes in use since forget_peak, as seen at each request of 64 KiB and more.
+std::int64_t peak_bytes();
+void forget_peak();
+
 /// The allocation, of operator new or by aligned_alloc as contexts make them, after `count` further
 /// ones fails, whichever thread asks; negative: none does.
 void fail_after(std::int64_t count);

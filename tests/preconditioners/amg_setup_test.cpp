@@ -2,13 +2,16 @@
 // The set-up of multigrid step by step: strength, aggregates, candidates, Galerkin products.
 #include <tansolve/preconditioners/amg_coarse.hpp>
 #include <tansolve/preconditioners/amg_setup.hpp>
+#include <tansolve/preconditioners/mantissa.hpp>
 #include <tansolve/preconditioners/sparse_rows.hpp>
 
 #include "preconditioners/dense.hpp"
 #include "support/matrices.hpp"
 
 #include <cmath>
+#include <limits>
 #include <numeric>
+#include <random>
 #include <set>
 
 namespace tansolve::test {
@@ -29,7 +32,8 @@ Nodes nodes_of(const Csr<double>& A, int unknowns = 1) {
 
 StrongGraph graph_of(const Csr<double>& A, double theta = 0, int unknowns = 1,
                      Strength strength = Strength::symmetric) {
-  return detail::strong_graph(A, nodes_of(A, unknowns), strength, theta, 2);
+  return detail::strong_graph(A, nodes_of(A, unknowns),
+                              detail::constant_vectors(A.rows(), unknowns), strength, theta, 2);
 }
 
 std::vector<std::int32_t> neighbours(const StrongGraph& graph, std::int64_t node) {
@@ -84,15 +88,37 @@ TEST_CASE("nodes of several unknowns are connected by the norms of their blocks"
   CHECK(std::accumulate(graph.kept.begin(), graph.kept.end(), 0) == A.nnz() - 2);
 }
 
+TEST_CASE("nodes between neighbours of far greater coefficients are not left out") {
+  // Scaled to a diagonal of 1, node 1 is coupled by 0.0707 to 0 and 2, but constants pass through.
+  const Csr<double> between = sparse(Eigen::MatrixXd{{100, -1, 0}, {-1, 2, -1}, {0, -1, 100}});
+  CHECK(graph_of(between, 0.1).roles[1] == Role::follower);
+  CHECK(graph_of(between, 0.05).roles[1] == Role::member);
+  // Their own diagonals leave the constants of 0 and 2.
+  CHECK(graph_of(between, 0.05).roles[0] == Role::left_out);
+  // What holds is the candidate, not the constant.
+  Dense candidates{3, 1, {1, 100, 1}};
+  const auto roles =
+      detail::strong_graph(between, nodes_of(between), candidates, Strength::symmetric, 0.05, 1)
+          .roles;
+  CHECK(roles == std::vector<Role>{Role::member, Role::left_out, Role::member});
+}
+
+TEST_CASE("connections of an even share are strong, however many there are") {
+  // 26 neighbours of 1/26 each, below a theta of 0.1, but not below 0.6/26.
+  const StrongGraph graph = graph_of(generate("poisson27:5"), 0.1);
+  CHECK(neighbours(graph, 62).size() == 26);
+  CHECK(graph_of(generate("poisson27:5"), 0.1, 1, Strength::absolute).of(62).size() == 26);
+}
+
 TEST_CASE("dominated nodes are left out, and those of weak connections follow the nearest") {
   // Node 0 is coupled weakly to 1 and 2, but by no means dominant; node 3 to nothing.
   const Csr<double> A = sparse(
-      Eigen::MatrixXd{{1, -0.4, -0.3, 0}, {-0.4, 1, -0.9, 0}, {-0.3, -0.9, 1, 0}, {0, 0, 0, 5}});
+      Eigen::MatrixXd{{1, -0.35, -0.3, 0}, {-0.35, 1, -0.9, 0}, {-0.3, -0.9, 1, 0}, {0, 0, 0, 5}});
   const StrongGraph graph = graph_of(A, 0.5);
   CHECK(graph.roles ==
         std::vector<Role>{Role::follower, Role::member, Role::member, Role::left_out});
   CHECK(neighbours(graph, 0) == std::vector<std::int32_t>{1});
-  const Aggregates aggregates = detail::aggregate(graph, 2);
+  const Aggregates aggregates = detail::aggregate(graph, 2, 2);
   CHECK(aggregates.of_node == std::vector<std::int32_t>{0, 0, 0, -1});
   CHECK(aggregates.count == 1);
 }
@@ -117,7 +143,7 @@ TEST_CASE("aggregates are connected, near their roots, and cover all nodes") {
       CAPTURE(spec);
       CAPTURE(distance);
       const StrongGraph graph = graph_of(generate(spec), 0.02);
-      const Aggregates aggregates = detail::aggregate(graph, distance);
+      const Aggregates aggregates = detail::aggregate(graph, distance, 2);
       std::vector<std::set<std::int32_t>> members(aggregates.count);
       for (std::size_t i = 0; i < graph.roles.size(); ++i) {
         CHECK((aggregates.of_node[i] >= 0) == (graph.roles[i] != Role::left_out));
@@ -186,7 +212,7 @@ TEST_CASE("rigid-body modes change no distance between points, and are independe
 void check_tentative(const Csr<double>& A, int unknowns, const Dense& candidates) {
   const Nodes nodes = nodes_of(A, unknowns);
   const StrongGraph graph = graph_of(A, 0, unknowns);
-  const Aggregates aggregates = detail::aggregate(graph, 2);
+  const Aggregates aggregates = detail::aggregate(graph, 2, 2);
   const auto made = detail::tentative(aggregates, nodes, candidates, 2);
   const Eigen::MatrixXd T = dense(made.T);
   CHECK(made.coarse_nodes.count() == aggregates.count);
@@ -213,13 +239,43 @@ TEST_CASE("aggregates with fewer rows than candidates have as many columns as ra
   CHECK(distance(dense(made.T) * matrix_of(made.coarse), matrix_of(modes)) < 1e-14);
 }
 
-TEST_CASE("sparse products are those of dense matrices, whatever the threads") {
+TEST_CASE("products of three sparse matrices are those of dense ones, whatever the threads") {
   const auto normal = [](auto& random) { return std::normal_distribution<double>()(random); };
+  const auto R = random_matrix<double>(700, 1300, 4, 3, normal);
   const auto A = random_matrix<double>(1300, 300, 5, 1, normal);
-  const auto B = random_matrix<double>(300, 700, 3, 2, normal);
-  const auto AB = detail::product(A, B, 3);
-  CHECK(distance(dense(AB), dense(A) * dense(B)) < 1e-14);
-  CHECK(same_bits(AB, detail::product(A, B, 1)));
+  const auto P = random_matrix<double>(300, 700, 3, 2, normal);
+  const auto RAP = detail::triple_product(R, A, P, 3);
+  CHECK(distance(dense(RAP), dense(R) * dense(A) * dense(P)) < 1e-14);
+  CHECK(same_bits(RAP, detail::triple_product(R, A, P, 1)));
+}
+
+TEST_CASE("matrices are transposed on threads as they are on one") {
+  const auto normal = [](auto& random) { return std::normal_distribution<double>()(random); };
+  for (const auto& A : {random_matrix<double>(20000, 3000, 5, 1, normal),
+                        random_matrix<double>(100, 30000, 40, 2, normal), Csr<double>()})
+    for (const int threads : {1, 3}) CHECK(same_bits(detail::transposed(A, threads), transpose(A)));
+}
+
+TEST_CASE("values are rounded to the nearest of so many bits, to even between two") {
+  CHECK(detail::rounded(1.5, 1) == 1.5);
+  CHECK(detail::rounded(1.25, 1) == 1);
+  CHECK(detail::rounded(1.75, 1) == 2);
+  CHECK(detail::rounded(-1.26, 1) == -1.5);
+  CHECK(detail::rounded(0x1.ffp100, 7) == 0x1p101);
+  CHECK(detail::rounded(0x1.0101p-1070, 1) == 0x1p-1070);  // subnormal
+  CHECK(detail::rounded(0x3p-1074, 1) == 0x3p-1074);
+  CHECK(std::signbit(detail::rounded(-0.0, 3)));
+  CHECK(std::isinf(detail::rounded(-std::numeric_limits<double>::infinity(), 3)));
+  CHECK(std::isnan(detail::rounded(std::nan(""), 3)));
+  std::mt19937_64 random(5);
+  for (int k = 0; k < 1000; ++k) {
+    const double value = std::ldexp(std::normal_distribution<double>()(random), k - 500);
+    CHECK(detail::rounded(value, 52) == value);
+    int exponent = 0;
+    const double fraction = std::frexp(value, &exponent);
+    CHECK(detail::rounded(value, 20) ==
+          std::ldexp(std::nearbyint(std::ldexp(fraction, 21)), exponent - 21));
+  }
 }
 
 TEST_CASE("coarse matrices are Galerkin products, symmetric to the bit and rounded") {
@@ -263,7 +319,7 @@ TEST_CASE("prolongations are smoothed along strong connections alone, and keep c
 }
 
 TEST_CASE("the set-up does not depend on the number of threads") {
-  for (const char* spec : {"varcoef7:14:1000", "fem3:9"}) {
+  for (const char* spec : {"varcoef7:24:1000", "fem3:17"}) {  // 13824 and 14739 rows
     const Csr<double> A = generate(spec);
     const auto one = detail::AmgSetup({.coarse_rows = 30, .threads = 1}).matrices(A);
     const auto three = detail::AmgSetup({.coarse_rows = 30, .threads = 3}).matrices(A);
@@ -272,6 +328,8 @@ TEST_CASE("the set-up does not depend on the number of threads") {
     for (std::size_t l = 0; l < one.levels.size(); ++l) {
       CHECK(same_bits(one.levels[l].A, three.levels[l].A));
       CHECK(same_bits(one.levels[l].P, three.levels[l].P));
+      CHECK(same_bits(one.levels[l].R, three.levels[l].R));
+      CHECK(one.levels[l].inverse_diagonal == three.levels[l].inverse_diagonal);
       CHECK(one.levels[l].upper == three.levels[l].upper);
     }
     CHECK(same_bits(one.coarse_inverse, three.coarse_inverse));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The cycle of multigrid against its definition, its costs, new values, degenerate matrices.
+#include <tansolve/kernels/replay.hpp>
 #include <tansolve/preconditioners/amg.hpp>
 
 #include "preconditioners/dense.hpp"
@@ -138,9 +139,73 @@ TEST_CASE("a cycle passes over vectors as often as it says, and allocates nothin
   }
 }
 
+/// A cycle that ends with a transfer, and says that it does not.
+class Spoiled final : public LinearOperator<double, Checked> {
+ public:
+  explicit Spoiled(const LinearOperator<double, Checked>& cycle)
+      : LinearOperator<double, Checked>(cycle.context(), cycle.rows(), cycle.cols()),
+        cycle_(&cycle),
+        number_(cycle.context()) {}
+  bool capturable() const override { return true; }
+
+ protected:
+  void apply_impl(Span<const double, Checked> x, Span<double, Checked> y) const override {
+    cycle_->apply(x, y);
+    read(context(), number_);
+  }
+
+ private:
+  const LinearOperator<double, Checked>* cycle_;
+  Scalar<double, Checked> number_;
+};
+
+TEST_CASE("a solve by cg records the cycle, which does nothing that a recording forbids") {
+  const Csr<double> matrix = generate("varcoef7:12:10000");
+  const auto b = random_vector<double>(matrix.rows(), 3);
+  for (const AmgCycle kind : {AmgCycle::v, AmgCycle::w}) {
+    // For time, a host keeps levels of more than 64 rows as CSR, whose products can be recorded; a
+    // W cycle visits one twice that is not inverted.
+    const AmgOptions options = {.degree = 1,
+                                .cycle = kind,
+                                .coarse_rows = kind == AmgCycle::v ? 500 : 100,
+                                .most_levels = 2,
+                                .plan = {.objective = Objective::time}};
+    Context<Checked> recording(true), calling;
+    const CsrOperator<double, Checked> A(recording, matrix), plain(calling, matrix);
+    const Amg<double, Checked> M(A, matrix, options), of_plain(plain, matrix, options);
+    REQUIRE(M.capturable());
+    const auto recorded = solve(A, b, {.rtol = 1e-13, .preconditioner = &M});
+    const auto called = solve(plain, b, {.rtol = 1e-13, .preconditioner = &of_plain});
+    CHECK(recorded.report.converged());
+    CHECK(recorded.report.iterations > 12);  // a batch and more
+    CHECK(called.report.iterations == recorded.report.iterations);
+    CHECK(called.x == recorded.x);
+    // Were it not a part of what is recorded, this would pass unseen.
+    const Spoiled spoiled(M), unseen(of_plain);
+    CHECK(refusal(ErrorCode::device, [&] {
+            solve(A, b, {.preconditioner = &spoiled});
+          }).ends_with("transfers, which a recording forbids"));
+    CHECK(solve(plain, b, {.preconditioner = &unseen}).report.converged());
+  }
+}
+
+TEST_CASE("recorded work that transfers or allocates is refused where a gpu would refuse it") {
+  Context<Checked> context(true);
+  Scalar<double, Checked> number(context);
+  write(context, 1.0, number);
+  Replay<Checked> reads(context, true, [&] { read(context, number); });
+  CHECK(refusal(ErrorCode::device, [&] { reads.run(); }) ==
+        "recorded work: 1 transfers, which a recording forbids");
+  Replay<Checked> allocates(context, true, [&] { Vector<double, Checked>(context, 3); });
+  CHECK(refusal(ErrorCode::device, [&] { allocates.run(); }) ==
+        "recorded work: 1 allocations, which a recording forbids");
+  Replay<Checked> called(context, false, [&] { read(context, number); });
+  called.run();
+}
+
 TEST_CASE("new values give what a fresh set-up gives") {
   Context<Host> context(2);
-  for (const char* spec : {"varcoef7:9:100", "fem3:5"}) {
+  for (const char* spec : {"poisson7:9", "fem3:5"}) {
     const Csr<double> first = generate(spec);
     std::vector<double> values(first.values().begin(), first.values().end());
     // D A D, with an element of D for each node: other values, yet connections as strong.
@@ -363,16 +428,15 @@ TEST_CASE("the hierarchy says what it takes, within what was told beforehand") {
           static_cast<double>(rows) / static_cast<double>(matrix.rows()));
     CHECK(facts.operator_complexity() ==
           static_cast<double>(nonzeros) / static_cast<double>(matrix.nnz()));
-    CHECK(facts.operator_complexity() < 1.6);
+    CHECK(facts.operator_complexity() < 1.9);
     CHECK(facts.bytes() < facts.csr_bytes());
-    CHECK(M.bytes() > facts.bytes() + 3 * 8 * matrix.rows());
-    CHECK(M.bytes() < facts.bytes() + 5 * 8 * matrix.rows());
     const AmgBytes told =
         amg_bytes(matrix.rows(), matrix.nnz(),
                   {.unknowns_per_node = facts.unknowns_per_node, .coarse_rows = 100});
-    CHECK(facts.csr_bytes() + M.bytes() - facts.bytes() <= told.held);
-    CHECK(told.held <= 3 * (facts.csr_bytes() + M.bytes() - facts.bytes()));
-    CHECK(told.setup > told.held);
+    CHECK(facts.csr_bytes() + 3 * 8 * matrix.rows() <= told.held);
+    CHECK(told.held <= 3 * (facts.csr_bytes() + 3 * 8 * matrix.rows()));
+    CHECK(M.bytes() <= told.setup);
+    CHECK(M.host_bytes() == 0);
     std::ostringstream text;
     text << facts;
     CHECK(text.str().find("operator complexity") != std::string::npos);

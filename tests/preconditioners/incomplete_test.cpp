@@ -91,6 +91,18 @@ TEST_CASE("the levels of a grid are its diagonals") {
   CHECK(TriangularSolve<double, Host>(context, factors.upper, Triangle::upper).levels() == 349);
 }
 
+TEST_CASE("incomplete factors count their copies in the order of levels") {
+  // 22500 rows, 44700 entries beside the diagonal of each factor, in 299 levels.
+  const std::int64_t n = 150 * 150, beside = 2 * 150 * 149;
+  using M = Incomplete<double, Host>;
+  Context<Host> one(1), two(2);
+  const Csr<double> A = generate("poisson5:150");
+  const std::int64_t factors = 2 * ((beside + n) * 12 + (n + 1) * 8), vector = 8 * n;
+  CHECK(M(one, A, M::Kind::cholesky).bytes() == factors + vector);
+  const std::int64_t levels = 300 * 8 + n * 4 + (n + 1) * 8 + beside * 12 + n * 8;
+  CHECK(M(two, A, M::Kind::cholesky).bytes() == factors + vector + 2 * levels);
+}
+
 TEST_CASE_TEMPLATE("on a full pattern, incomplete factorisations are the inverse", S,
                    Setting<double, Host, 2>, Setting<double, Checked>) {
   auto context = S::context();
@@ -185,7 +197,9 @@ TEST_CASE("solves with incomplete factors allocate nothing") {
   const M ic(context, anisotropic<double>(5, 4, 0.5), M::Kind::cholesky);
   check_no_allocation(ic);
   CHECK(ic.name() == "ic0");
-  CHECK(ic.bytes() == 2 * ((20 + 31) * 12 + 21 * 4) + 20 * 8);
+  // 51 entries and 21 offsets of 8 bytes a factor, and a vector.
+  CHECK(ic.bytes() == 2 * (51 * 12 + 21 * 8) + 20 * 8);
+  CHECK(ic.host_bytes() == 0);
   CHECK(M(context, upwind(5, 4), M::Kind::lu).name() == "ilu0");
 }
 
