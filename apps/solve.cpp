@@ -242,7 +242,7 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
                                         .threads = options.input.threads,
                                         .objective = options.plan.request.objective,
                                         .request = options.preconditioner,
-                                        .amg = with_near_null(options.near_null)};
+                                        .amg = with_near_null(options.near_null, A->rows())};
   std::optional<Refined<B>> refined;
   if constexpr (std::is_same_v<T, double>) {
     if (options.refine)
