@@ -6,6 +6,7 @@
 
 #include <tansolve/codec/error.hpp>
 
+#include <cmath>
 #include <utility>
 
 namespace tansolve::app {
@@ -19,6 +20,21 @@ Json matrix_facts_json(const AmgMatrixFacts& facts) {
     json["format"] = facts.format;
   }
   return json;
+}
+
+/// Says the shape of what a file holds, which must be `right`.
+[[noreturn]] void refuse_near_null(const std::string& file, const Dense& given,
+                                   const std::string& right) {
+  throw Error(ErrorCode::bad_input,
+              fmt::format("{}: {} x {}, it must be {}", file, given.rows, given.cols, right));
+}
+
+void check_finite(const std::string& file, const Dense& given) {
+  for (std::size_t k = 0; k < given.values.size(); ++k)
+    if (!std::isfinite(given.values[k]))
+      throw Error(ErrorCode::bad_input,
+                  fmt::format("{}: row {}, column {} is {}, it must be finite", file,
+                              k % given.rows + 1, k / given.rows + 1, given.values[k]));
 }
 
 }  // namespace
@@ -35,17 +51,27 @@ void add_near_null_options(CLI::App& parser, NearNullFiles& files) {
       ->type_name("FILE");
 }
 
-AmgOptions with_near_null(const NearNullFiles& files) {
+AmgOptions with_near_null(const NearNullFiles& files, std::int64_t n) {
   AmgOptions amg;
   if (!files.vectors.empty() && !files.coordinates.empty())
     throw Error(ErrorCode::invalid_argument, "--near-null and --coordinates: one of them at most");
-  if (!files.vectors.empty())
+  if (!files.vectors.empty()) {
     amg.near_null =
         read_columns("--near-null", "vectors of n rows, as .npy or Matrix Market", files.vectors);
+    if (amg.near_null.rows != n || amg.near_null.cols < 1)
+      refuse_near_null("--near-null " + files.vectors, amg.near_null,
+                       fmt::format("{} x 1, or have more columns", n));
+    check_finite("--near-null " + files.vectors, amg.near_null);
+  }
   if (!files.coordinates.empty()) {
     const Dense coordinates =
         read_columns("--coordinates", "a row of 2 or 3 for each node, as .npy or Matrix Market",
                      files.coordinates);
+    if ((coordinates.cols != 2 && coordinates.cols != 3) ||
+        coordinates.rows * coordinates.cols != n)
+      refuse_near_null("--coordinates " + files.coordinates, coordinates,
+                       fmt::format("n/2 x 2 or n/3 x 3, where n is {}", n));
+    check_finite("--coordinates " + files.coordinates, coordinates);
     amg.near_null = rigid_body_modes(coordinates);
     amg.unknowns_per_node = static_cast<int>(coordinates.cols);
   }

@@ -7,6 +7,7 @@
 
 #include <tansolve/preconditioners/amg.hpp>
 
+#include <cstdint>
 #include <string>
 
 namespace tansolve::app {
@@ -21,9 +22,10 @@ struct NearNullFiles {
 /// Adds --near-null and --coordinates.
 void add_near_null_options(CLI::App& parser, NearNullFiles& files);
 
-/// Options with the near-null vectors of the file that was given, or those of coordinates. Throws
-/// Error as the readers do.
-AmgOptions with_near_null(const NearNullFiles& files);
+/// Options for n rows, with the near-null vectors of the file that was given, or those of
+/// coordinates. Throws Error as the readers do, and bad_input, naming the file, when it does not
+/// fit.
+AmgOptions with_near_null(const NearNullFiles& files, std::int64_t n);
 
 /// {levels: [{A, P, R, ...}], coarse_inverse, operator_complexity, ...}
 Json hierarchy_json(const AmgFacts& facts);

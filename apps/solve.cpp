@@ -242,7 +242,7 @@ ExitCode solve_on(Context<B>& context, const std::string& device,
                                         .threads = options.input.threads,
                                         .objective = options.plan.request.objective,
                                         .request = options.preconditioner,
-                                        .amg = with_near_null(options.near_null)};
+                                        .amg = with_near_null(options.near_null, A->rows())};
   const auto expected = expected_bytes(method, input, look.rows_a_block);
   if (expected)
     console.say("set-up    takes up to about {} MB of host memory, its result up to {} MB\n",

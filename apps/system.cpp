@@ -6,6 +6,7 @@
 #include <tansolve/codec/input_file.hpp>
 #include <tansolve/codec/matrix_market.hpp>
 #include <tansolve/codec/npy.hpp>
+#include <tansolve/codec/npz.hpp>
 #include <tansolve/kernels/for_each_backend.hpp>
 
 #include <cmath>
@@ -63,6 +64,11 @@ std::vector<T> times_ones(const LinearOperator<T, B>& A) {
 Dense read_columns(const std::string& option, const std::string& takes, const std::string& path) {
   try {
     const InputFile file(input_path(path));
+    if (is_npz(file))
+      throw Error(ErrorCode::bad_input,
+                  fmt::format("{}: an archive, as .npz files are; it takes one array, which "
+                              "numpy.save writes as .npy, or a Matrix Market file",
+                              file.name()));
     return is_npy(file) ? read_npy(file) : read_dense(file);
   } catch (const Error& error) {
     throw Error(error.code(), error.code() == ErrorCode::io

@@ -99,24 +99,26 @@ template <class T>
 Csr<T> Csr<T>::from_triplets(std::int64_t rows, std::int64_t cols,
                              std::span<const Triplet<T>> triplets, Duplicates duplicates) {
   check_dimensions(rows, cols);
-  std::vector<std::int64_t> offsets(rows + 1, 0);
+  // Row i is counted at i + 2: after the sums, offsets[i + 1] is where it begins, and moves along.
+  std::vector<std::int64_t> offsets(rows + 2, 0);
   for (std::size_t k = 0; k < triplets.size(); ++k) {
     const auto& [row, col, value] = triplets[k];
     if (row < 0 || row >= rows || col < 0 || col >= cols)
       throw Error(ErrorCode::bad_input,
                   fmt::format("triplet {}: ({}, {}) lies outside a {} x {} matrix", k, row, col,
                               rows, cols));
-    ++offsets[row + 1];
+    ++offsets[row + 2];
   }
   std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
 
-  std::vector<std::int64_t> next(offsets.begin(), offsets.end() - 1);
   std::vector<std::int32_t> columns(triplets.size());
   std::vector<T> values(triplets.size());
   for (const auto& [row, col, value] : triplets) {
-    columns[next[row]] = static_cast<std::int32_t>(col);
-    values[next[row]++] = value;
+    const std::int64_t at = offsets[row + 1]++;
+    columns[at] = static_cast<std::int32_t>(col);
+    values[at] = value;
   }
+  offsets.pop_back();
   return Csr(rows, cols, std::move(offsets), std::move(columns), std::move(values), duplicates);
 }
 

@@ -236,8 +236,10 @@ Dense Reader::read_rhs() {
   if (header_.rhs_type == 'm') {
     const auto pointers = read_pointers(rhs.cols, header_.rhs_entries);
     const Entries entries = read_entries(pointers, rhs.cols, &header_.rhs);
+    check_stated(name_, "its right-hand sides", 8 * rhs.rows * rhs.cols, text_.size());
     return assemble_dense(rhs.rows, rhs.cols, Symmetry::general, entries);
   }
+  check_fits(rhs.rows * rhs.cols, "values of right-hand sides");
   rhs.values.resize(rhs.rows * rhs.cols);
   read_fields(name_, lines_, header_.rhs, std::ssize(rhs.values), "values of right-hand sides",
               [&](std::int64_t k, std::string_view field) {
@@ -250,6 +252,7 @@ Dense Reader::read_rhs() {
 
 HarwellBoeing Reader::read(Duplicates duplicates) {
   read_header();
+  check_stated(name_, "row offsets", 8 * header_.rows, text_.size());
   const auto symmetry = header_.type[1] == 'u' || header_.type[1] == 'r' ? Symmetry::general
                         : header_.type[1] == 'z'                         ? Symmetry::skew
                                                                          : Symmetry::symmetric;

@@ -143,6 +143,7 @@ Csr<double> read_matrix_market(InputFile file, Duplicates duplicates, const Prog
     const auto header = detail::parse_matrix_market_header(file.name(), file.text());
     auto entries = detail::parse_matrix_market_entries(file.name(), header, progress);
     if (!header.coordinate) detail::locate_array_values(header, false, entries);
+    detail::check_stated(file.name(), "row offsets", 8 * header.rows, file.text().size());
     if (duplicates == Duplicates::sum) file.release();
 
     auto matrix = detail::assemble(header.rows, header.cols, header.symmetry, entries);
@@ -171,6 +172,8 @@ Dense read_dense(const InputFile& file) {
                            ErrorCode::not_supported);
     auto entries = detail::parse_matrix_market_entries(file.name(), header);
     if (!header.coordinate) detail::locate_array_values(header, true, entries);
+    detail::check_stated(file.name(), "its values", 8 * header.rows * header.cols,
+                         file.text().size());
     return detail::assemble_dense(header.rows, header.cols, header.symmetry, entries);
   });
 }

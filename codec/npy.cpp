@@ -129,17 +129,30 @@ std::pair<std::string_view, std::size_t> split_header(const std::string& name,
   return {text.substr(at + width, length), at + width + length};
 }
 
-template <class T>
-void copy_values(const detail::NpyArray& header, Dense& dense) {
-  const bool by_columns = header.fortran_order || header.shape.size() == 1;
-  for (std::int64_t j = 0; j < dense.cols; ++j)
-    for (std::int64_t i = 0; i < dense.rows; ++i) {
-      const std::int64_t at = by_columns ? i + j * dense.rows : i * dense.cols + j;
-      T value;
-      std::memcpy(&value, header.values.data() + at * static_cast<std::int64_t>(sizeof(T)),
-                  sizeof(T));
-      dense.values[i + j * dense.rows] = value;
-    }
+/// Converts elements of the type From to those of the type To.
+template <class To, class From>
+std::vector<To> converted(const detail::NpyArray& array, std::int64_t count) {
+  const auto width = static_cast<std::int64_t>(sizeof(From));
+  if (std::ssize(array.values) / width != count || std::ssize(array.values) % width != 0)
+    throw Error(ErrorCode::bad_input,
+                fmt::format("{}: {} bytes of values, but {} of '{}' are needed", array.name,
+                            array.values.size(), count, array.type));
+  std::vector<To> out(count);
+  for (std::int64_t k = 0; k < count; ++k) {
+    From value;
+    std::memcpy(&value, array.values.data() + k * width, sizeof value);
+    out[k] = static_cast<To>(value);
+  }
+  return out;
+}
+
+/// Element (i, j) of row after row, to i + j * rows.
+std::vector<double> by_columns(const std::vector<double>& by_rows, std::int64_t rows,
+                               std::int64_t cols) {
+  std::vector<double> values(by_rows.size());
+  for (std::int64_t j = 0; j < cols; ++j)
+    for (std::int64_t i = 0; i < rows; ++i) values[i + j * rows] = by_rows[i * cols + j];
+  return values;
 }
 
 }  // namespace
@@ -155,37 +168,53 @@ detail::NpyArray detail::parse_npy(const std::string& name, std::string_view tex
   return array;
 }
 
+std::vector<double> detail::npy_reals(const NpyArray& array, std::int64_t count) {
+  const std::string_view type = array.type;
+  if (type == "<f8") return converted<double, double>(array, count);
+  if (type == "<f4") return converted<double, float>(array, count);
+  if (type == "<i8") return converted<double, std::int64_t>(array, count);
+  if (type == "<i4") return converted<double, std::int32_t>(array, count);
+  if (type == "<i2") return converted<double, std::int16_t>(array, count);
+  if (type == "|i1") return converted<double, std::int8_t>(array, count);
+  if (type == "<u8") return converted<double, std::uint64_t>(array, count);
+  if (type == "<u4") return converted<double, std::uint32_t>(array, count);
+  if (type == "<u2") return converted<double, std::uint16_t>(array, count);
+  if (type == "|u1" || type == "|b1") return converted<double, std::uint8_t>(array, count);
+  throw Error(ErrorCode::not_supported,
+              fmt::format("{}: values of type '{}'; they must be little-endian real numbers or "
+                          "integers, as a.astype('<f8') makes them",
+                          array.name, type));
+}
+
+std::vector<std::int64_t> detail::npy_integers(const NpyArray& array, std::int64_t count) {
+  if (array.type == "<i4") return converted<std::int64_t, std::int32_t>(array, count);
+  if (array.type == "<i8") return converted<std::int64_t, std::int64_t>(array, count);
+  throw Error(
+      ErrorCode::not_supported,
+      fmt::format("{}: values of type '{}'; they must be '<i4' or '<i8'", array.name, array.type));
+}
+
 Dense read_npy(const InputFile& file) {
-  const detail::NpyArray header = detail::parse_npy(file.name(), file.text());
+  const detail::NpyArray array = detail::parse_npy(file.name(), file.text());
   const auto refuse = [&](const std::string& what) {
     throw Error(ErrorCode::not_supported, fmt::format("{}: {}", file.name(), what));
   };
-  if (header.type.size() > 1 && header.type[1] == 'c')
-    refuse("complex values are not supported yet; save the real part");
-  if (header.type != "<f8" && header.type != "<f4")
+  if (detail::is_complex(array))
     refuse(
-        fmt::format("values of type '{}'; they must be '<f8' or '<f4', little-endian float64 or "
-                    "float32",
-                    header.type));
-  if (header.shape.empty() || header.shape.size() > 2)
-    refuse(fmt::format("an array of {} dimensions; it must have one or two", header.shape.size()));
+        "complex values are not supported yet; a real matrix takes the real and the imaginary "
+        "parts as two columns");
+  if (array.shape.empty() || array.shape.size() > 2)
+    refuse(fmt::format("an array of {} dimensions; it must have one or two", array.shape.size()));
   Dense dense;
-  dense.rows = header.shape[0];
-  dense.cols = header.shape.size() == 2 ? header.shape[1] : 1;
+  dense.rows = array.shape[0];
+  dense.cols = array.shape.size() == 2 ? array.shape[1] : 1;
   if (dense.rows > most_values || dense.cols > most_values ||
       (dense.cols > 0 && dense.rows > most_values / dense.cols))
     refuse(fmt::format("{} x {}: arrays of more than {} values are not supported", dense.rows,
                        dense.cols, most_values));
-
-  const std::int64_t width = header.type == "<f8" ? 8 : 4;
-  const auto found = std::ssize(header.values);
-  if (found != dense.rows * dense.cols * width)
-    throw Error(
-        ErrorCode::bad_input,
-        fmt::format("{}: {} bytes of values, but {} x {} of '{}' are {}", file.name(), found,
-                    dense.rows, dense.cols, header.type, dense.rows * dense.cols * width));
-  dense.values.resize(dense.rows * dense.cols);
-  width == 8 ? copy_values<double>(header, dense) : copy_values<float>(header, dense);
+  dense.values = detail::npy_reals(array, dense.rows * dense.cols);
+  if (!array.fortran_order && dense.rows > 1 && dense.cols > 1)
+    dense.values = by_columns(dense.values, dense.rows, dense.cols);
   return dense;
 }
 

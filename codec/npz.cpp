@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -38,22 +37,6 @@ struct Member {
   NpyArray array;
 };
 
-/// Converts elements of the type From to those of the type To.
-template <class To, class From>
-std::vector<To> converted(const NpyArray& array, std::int64_t count) {
-  const auto needed = static_cast<std::int64_t>(sizeof(From));
-  if (std::ssize(array.values) / needed != count || std::ssize(array.values) % needed != 0)
-    refuse(array, fmt::format("{} bytes of values, but {} of '{}' are needed", array.values.size(),
-                              count, array.type));
-  std::vector<To> out(count);
-  for (std::int64_t k = 0; k < count; ++k) {
-    From value;
-    std::memcpy(&value, array.values.data() + k * needed, sizeof value);
-    out[k] = static_cast<To>(value);
-  }
-  return out;
-}
-
 /// The length of an array of one dimension.
 std::int64_t length(const NpyArray& array) {
   if (array.shape.size() != 1)
@@ -62,32 +45,13 @@ std::int64_t length(const NpyArray& array) {
 }
 
 std::vector<std::int64_t> integers(const NpyArray& array) {
-  if (array.type == "<i4") return converted<std::int64_t, std::int32_t>(array, length(array));
-  if (array.type == "<i8") return converted<std::int64_t, std::int64_t>(array, length(array));
-  refuse(array, fmt::format("values of type '{}'; they must be '<i4' or '<i8'", array.type),
-         ErrorCode::not_supported);
+  return detail::npy_integers(array, length(array));
 }
 
 std::vector<double> reals(const NpyArray& array) {
-  const std::string_view type = array.type;
-  const std::int64_t n = length(array);
-  if (type == "<f8") return converted<double, double>(array, n);
-  if (type == "<f4") return converted<double, float>(array, n);
-  if (type == "<i8") return converted<double, std::int64_t>(array, n);
-  if (type == "<i4") return converted<double, std::int32_t>(array, n);
-  if (type == "<i2") return converted<double, std::int16_t>(array, n);
-  if (type == "|i1") return converted<double, std::int8_t>(array, n);
-  if (type == "<u8") return converted<double, std::uint64_t>(array, n);
-  if (type == "<u4") return converted<double, std::uint32_t>(array, n);
-  if (type == "<u2") return converted<double, std::uint16_t>(array, n);
-  if (type == "|u1" || type == "|b1") return converted<double, std::uint8_t>(array, n);
-  if (type.size() > 1 && type[1] == 'c')
+  if (detail::is_complex(array))
     refuse(array, detail::no_complex_matrices, ErrorCode::not_supported);
-  refuse(array,
-         fmt::format("values of type '{}'; they must be little-endian real numbers or integers, as "
-                     "A.astype('<f8') makes them",
-                     type),
-         ErrorCode::not_supported);
+  return detail::npy_reals(array, length(array));
 }
 
 /// 'csr', say, of a string of bytes or of UCS-4 characters.
@@ -166,6 +130,7 @@ Csr<double> read(const detail::ZipArchive& archive, const std::string& name,
   const auto line =
       coordinates ? indices(lines.array, along, nnz) : expanded(lines.array, along, nnz);
   const auto place = indices(places.array, across, nnz);
+  if (!by_rows) detail::check_stated(name, "row offsets", 8 * rows, archive.bytes());
   std::vector<Triplet<double>> triplets(nnz);
   for (std::int64_t k = 0; k < nnz; ++k)
     triplets[k] = by_rows || coordinates ? Triplet<double>{line[k], place[k], values[k]}

@@ -15,6 +15,16 @@ void fail_at_line(const std::string& name, std::int64_t line, const std::string&
   throw Error(code, fmt::format("{}:{}: {}", name, std::max<std::int64_t>(line, 1), message));
 }
 
+void check_stated(const std::string& name, const char* what, std::int64_t stated,
+                  std::size_t held) {
+  constexpr std::int64_t always = std::int64_t{1} << 30, times = 1000;
+  if (stated <= always || stated / times <= static_cast<std::int64_t>(held)) return;
+  throw Error(ErrorCode::not_supported,
+              fmt::format("{}: the dimensions that it states need {} bytes for {}, but the file "
+                          "holds {}; above {} bytes, {} times what it holds are the most",
+                          name, stated, what, held, always, times));
+}
+
 void fail_out_of_memory(const std::string& name) {
   throw Error(ErrorCode::out_of_memory,
               fmt::format("{}: no memory for a matrix of the dimensions that it states", name));

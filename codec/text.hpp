@@ -23,6 +23,11 @@ inline constexpr const char* no_complex_matrices =
     "complex matrices are not supported yet; the real matrix [Re A, -Im A; Im A, Re A] stands for "
     "one";
 
+/// Throws Error not_supported when a file of `held` bytes states dimensions for which `what` takes
+/// `stated` bytes, more than 1 GiB and than a thousand times the file: no such file is refused that
+/// has an entry in every few hundred rows, and none of a few bytes takes what a machine has.
+void check_stated(const std::string& name, const char* what, std::int64_t stated, std::size_t held);
+
 [[noreturn]] void fail_out_of_memory(const std::string& name);
 /// Runs `read`; a lack of memory becomes Error out_of_memory that names the file.
 template <class Read>

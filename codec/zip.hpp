@@ -2,6 +2,7 @@
 // The members of a ZIP archive in memory, stored or deflated.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -22,6 +23,7 @@ class ZipArchive {
   /// The bytes of a member, whose checksum is right.
   std::string read(std::string_view member,
                    std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const;
+  std::size_t bytes() const { return bytes_.size(); }
   /// What errors call a member.
   std::string title(std::string_view member) const;
 

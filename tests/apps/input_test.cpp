@@ -88,6 +88,11 @@ TEST_CASE("a right-hand side or a guess that is no file names its option and wha
     CHECK(run.code == 3);
     CHECK(contains(run.err, option + ": bad.mtx:1: "));
   }
+  shell.folder.write("b.npz", read_bytes(TANSOLVE_TEST_DATA "/npz/csr.npz"));
+  run = shell.tansolve("solve gen:poisson5:4 --rhs b.npz");
+  CHECK(run.code == 3);
+  CHECK(
+      contains(run.err, "--rhs: b.npz: an archive, as .npz files are; it takes one array, which"));
   run = shell.tansolve("solve gen:poisson5:4 --rhs file");
   CHECK(run.code == 3);
   CHECK(contains(run.err, "--rhs file: the matrix is not from a file that holds"));

@@ -361,6 +361,20 @@ TEST_CASE("a dense matrix is read from either format") {
   CHECK(std::string(error->what()).find("x.mtx:2: 1000000000 x 1000000000") != std::string::npos);
 }
 
+TEST_CASE("a few bytes that state huge dimensions are refused before memory is taken for them") {
+  const std::string few = header("coordinate real general") + "2147483647 1 1\n1 1 1\n";
+  const TemporaryFolder folder;
+  const auto path = folder.write("huge.mtx", few);
+  for (const bool dense : {false, true}) {
+    const auto error =
+        error_of([&] { dense ? void(read_dense(path)) : void(read_matrix_market(path)); });
+    REQUIRE(error);
+    CHECK(error->code() == ErrorCode::not_supported);
+    CHECK(std::string(error->what()).find("the dimensions that it states need 17179869176 bytes") !=
+          std::string::npos);
+  }
+}
+
 TEST_CASE("a dense matrix with too few values is not written") {
   const TemporaryFolder folder;
   CHECK(error_of([&] {

@@ -71,6 +71,28 @@ TEST_CASE("npy files are read in C and Fortran order, in both precisions and eve
             .cols == 4);
 }
 
+TEST_CASE("integers and truth values in npy files are taken as numbers") {
+  const auto one = [](const std::string& type, const auto& values) {
+    return read_back(
+               npy("{'descr': '" + type + "', 'fortran_order': False, 'shape': (3,), }\n", values))
+        .values;
+  };
+  const std::vector<double> expected = {1, 0, 100}, signs = {-1, 0, 100};
+  CHECK(one("<i8", std::vector<std::int64_t>{-1, 0, 100}) == signs);
+  CHECK(one("<i4", std::vector<std::int32_t>{-1, 0, 100}) == signs);
+  CHECK(one("<i2", std::vector<std::int16_t>{-1, 0, 100}) == signs);
+  CHECK(one("|i1", std::vector<std::int8_t>{-1, 0, 100}) == signs);
+  CHECK(one("<u8", std::vector<std::uint64_t>{1, 0, 100}) == expected);
+  CHECK(one("<u4", std::vector<std::uint32_t>{1, 0, 100}) == expected);
+  CHECK(one("<u2", std::vector<std::uint16_t>{1, 0, 100}) == expected);
+  CHECK(one("|u1", std::vector<std::uint8_t>{1, 0, 255}) == std::vector<double>{1, 0, 255});
+  CHECK(one("|b1", std::vector<std::uint8_t>{1, 0, 1}) == std::vector<double>{1, 0, 1});
+  const auto rows = read_back(npy("{'descr': '<i4', 'fortran_order': False, 'shape': (2, 3), }\n",
+                                  std::vector<std::int32_t>{1, 2, 3, 4, 5, 6}));
+  CHECK(rows.values == std::vector<double>{1, 4, 2, 5, 3, 6});
+  CHECK(one("<i8", std::vector<std::int64_t>{(std::int64_t{1} << 53) + 1, 0, 0})[0] == 0x1p53);
+}
+
 TEST_CASE("npy files that are no such, or of another kind, are refused with a reason") {
   const std::vector<double> six(6);
   const auto bad = [](const std::string& bytes) {
@@ -88,7 +110,7 @@ TEST_CASE("npy files that are no such, or of another kind, are refused with a re
   has(bad(npy(plain, six, 9)), "version 9");
   has(bad(npy(plain, six).substr(0, 30)), "ends within its header");
   has(bad(npy(plain, six).substr(0, 9)), "ends within its header");
-  has(bad(npy(plain, std::vector<double>(5))), "40 bytes of values, but 2 x 3 of '<f8' are 48");
+  has(bad(npy(plain, std::vector<double>(5))), "40 bytes of values, but 6 of '<f8' are needed");
   has(bad(npy(plain, std::vector<double>(7))), "56 bytes of values");
   has(bad(npy("{'descr': '<f8', 'shape': (2, 3)}", six)), "is missing");
   has(bad(npy("{'descr': '<f8', 'descr': '<f8'}", six)), "'descr' is unknown, or given twice");
@@ -107,9 +129,9 @@ TEST_CASE("npy files that are no such, or of another kind, are refused with a re
   has(bad(npy("['descr']", six)), "'{' is expected");
   has(other(npy("{'descr': '<c16', 'fortran_order': False, 'shape': (3,)}", six)),
       "complex values are not supported yet");
-  for (const std::string type : {">f8", "<i8", "|O"})
+  for (const std::string type : {">f8", ">i8", "<f2", "|O"})
     has(other(npy("{'descr': '" + type + "', 'fortran_order': False, 'shape': (2, 3)}", six)),
-        "type '" + type + "'; they must be '<f8' or '<f4'");
+        "type '" + type + "'; they must be little-endian real numbers or integers");
   has(other(npy("{'descr': '<f8', 'fortran_order': False, 'shape': ()}", six)), "0 dimensions");
   has(other(npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1, 2, 3)}", six)),
       "3 dimensions");

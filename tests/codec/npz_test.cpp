@@ -177,6 +177,16 @@ TEST_CASE("a malformed member is refused by name and place") {
         "m.npz(data.npy): not a .npy file: it must begin with \\x93NUMPY");
 }
 
+TEST_CASE("a small archive of a huge matrix is refused before memory is taken for it") {
+  Members members = small("format.npy", npy<char>("|S3", "", {'c', 's', 'c'}));
+  for (auto& [name, content] : members) {
+    if (name == "shape.npy") content = npy<std::int64_t>("<i8", "2,", {2147483647, 2});
+  }
+  CHECK(refusal(zip(members), ErrorCode::not_supported)
+            .find("m.npz: the dimensions that it states need 17179869176 bytes for row offsets, "
+                  "but the file holds ") == 0);
+}
+
 TEST_CASE("a damaged archive is refused wherever it is cut or changed") {
   const std::string good = scipy_file("csr.npz");
   for (std::size_t size = 0; size < good.size(); ++size)

@@ -11,7 +11,10 @@
 #include <tansolve/codec/npy.hpp>
 #include <tansolve/codec/npz.hpp>
 
+#include <zlib.h>
+
 #include <algorithm>
+#include <cstring>
 
 namespace tansolve::fuzz {
 namespace {
@@ -29,6 +32,29 @@ void check(const Csr<double>& matrix) {
 
 void check(const Dense& dense) {
   if (std::ssize(dense.values) != dense.rows * dense.cols) finding("values do not fill the shape");
+}
+
+/// Makes the checksums of stored ZIP members right, so that mutations reach what is behind them.
+std::string repaired(std::string_view input) {
+  constexpr std::string_view entry = "PK\x01\x02";
+  std::string file(input);
+  const auto number = [&](std::size_t at) {
+    std::uint32_t value = 0;
+    std::memcpy(&value, &file[at], sizeof value);
+    return std::size_t{value};
+  };
+  for (std::size_t at = file.find(entry); at != std::string::npos; at = file.find(entry, at + 1)) {
+    if (file.size() - at < 46) break;
+    const std::size_t size = number(at + 20), header = number(at + 42);
+    if (file[at + 10] != 0 || header + 30 > file.size()) continue;
+    const std::size_t begin =
+        header + 30 + (number(header + 26) & 0xffff) + (number(header + 26) >> 16);
+    if (begin > file.size() || size > file.size() - begin) continue;
+    const auto crc =
+        static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(&file[begin]), size));
+    std::memcpy(&file[at + 16], &crc, sizeof crc);
+  }
+  return file;
 }
 
 template <class Read>
@@ -62,13 +88,22 @@ std::vector<std::string> seeds() {
                 "(4I2)           (10I1)          (3F5.1)             (3F5.1)             \n"
                 "F                          1             0\n"
                 " 1 3 4\n122\n  1.0 -2.0 1D+1\n  4.0  6.0\n");
-  for (const char* name : {"csr.npz", "csc_stored.npz", "coo_i2_duplicates.npz"})
+  for (const char* name : {"csr.npz", "csc_stored.npz", "coo_i2_duplicates.npz"}) {
     all.push_back(test::read_bytes(std::string(TANSOLVE_TEST_DATA "/npz/") + name));
+    read_npz(InputFile("a seed", repaired(all.back())));
+  }
+  for (const std::string text : {"{'descr': '<f8', 'fortran_order': False, 'shape': (2, 1), }\n",
+                                 "{'descr': '<i4', 'fortran_order': True, 'shape': (2, 2), }\n"}) {
+    all.push_back(std::string("\x93NUMPY\x01\0", 8) + static_cast<char>(text.size()) + '\0' + text +
+                  std::string("\1\0\0\0\2\0\0\0\3\0\0\0\4\0\0\0", 16));
+    read_npy(InputFile("a seed", all.back()));  // or it reaches nothing
+  }
   return all;
 }
 
 void feed(std::string_view input) {
-  const InputFile file("input", input);
+  const std::string archive = repaired(input);
+  const InputFile file("input", archive);
   attempt([&] { return read_matrix_market(InputFile("input", input)); });
   attempt([&] { return read_matrix_market(InputFile("input", input), Duplicates::refuse); });
   attempt([&] { return read_dense(file); });

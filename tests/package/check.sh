@@ -22,6 +22,11 @@ grep -q 'compatible with requested version "99.0"' <(tr -s ' \n' ' ' <"$work/log
 
 echo "pkg-config"
 pc=$(dirname "$(find "$prefix" -name tansolve.pc)")
+if ! grep -q '^TANSOLVE_CUDA:STRING=OFF' "$build/CMakeCache.txt"; then :
+elif grep -Eqi 'cuda|cublas|cusparse' "$pc/tansolve.pc"; then
+  echo "tansolve.pc names CUDA, which this build lacks"
+  exit 1
+fi
 # shellcheck disable=SC2046
 "$compiler" -std=c++20 "$source/apps/examples/own_operator.cpp" -o "$work/by_pkg_config" \
   $(PKG_CONFIG_PATH="$pc" pkg-config --cflags --libs tansolve)
@@ -33,6 +38,8 @@ configure -B "$work/nested" -DTANSOLVE_SOURCE="$source" -DTANSOLVE_CUDA=OFF >"$w
 ninja -C "$work/nested" -t commands consumer | grep -- '-o consumer ' >/dev/null
 
 echo "the program, its man page and completions"
+readelf -d "$prefix/bin/tansolve" | grep 'path: \[$ORIGIN/\.\.' >/dev/null ||
+  { echo "the program does not look for shared libraries beside itself"; exit 1; }
 "$prefix/bin/tansolve" solve gen:poisson5:9 --device cpu >/dev/null 2>&1
 for file in man/man1/tansolve.1 bash-completion/completions/tansolve \
             fish/vendor_completions.d/tansolve.fish; do
