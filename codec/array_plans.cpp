@@ -7,22 +7,25 @@
 #include <tansolve/codec/value_format.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace tansolve::detail {
 namespace {
 
 /// Of a product on an H200, in nanoseconds: of a nonzero and of a row of patterns (poisson27:128,
-/// poisson7:200 and fem3:72, within 12 %), and of a nonzero of shapes (poisson27:128); of these
-/// where the patterns do not fit into shared memory (tile:50:Si5H12, tile:20:bcsstk32). Bytes a
-/// nanosecond: of fields with patterns (varcoef7:200, fem3u:72) and without
-/// (band:2000000:32:1500:0). Launch and latencies take the least time (poisson27:20).
-constexpr double pattern_nonzero = 0.47e-3, pattern_row = 3.1e-3, shape_nonzero = 2.2e-3;
+/// poisson7:200 and fem3:72, within 12 %), and of a nonzero of shapes (fem3u:72); of these
+/// where the patterns do not fit into shared memory (tile:50:Si5H12, tile:20:bcsstk32).
+constexpr double pattern_nonzero = 0.47e-3, pattern_row = 3.1e-3, shape_nonzero = 2.25e-3;
 constexpr double far_pattern_nonzero = 8.5e-3, far_shape_nonzero = 3e-3;
-constexpr double shape_bandwidth = 3300, packed_bandwidth = 3900;
+/// Bytes a nanosecond: of fields with patterns (tiles:80:af23560, varcoef7:200) and without
+/// (band:2000000:32:1500:0), and of what these read of x beyond the L1 cache meanwhile
+/// (er:3000000:16, rmat:21:20, laplacian:ba:2000000:12); all within 12 %.
+constexpr double shape_bandwidth = 4100, packed_bandwidth = 3700, scattered_bandwidth = 5000;
 /// Of a field of columns without patterns at least, waiting for it and then for x: of up to 16 bits
-/// (band:2000000:32:1500:16), and of more (heisenberg:24, tile:20:bcsstk32, within 25 %).
-constexpr double near_field = 1.9e-3, far_field = 2.7e-3;
+/// (band:2000000:32:1500:16), and of more (tile:20:bcsstk32); and of a look-up in a dictionary
+/// beyond shared memory (tile:50:Si5H12).
+constexpr double near_field = 1.9e-3, far_field = 1.95e-3, far_look_up = 0.45e-3;
 constexpr double least_nanoseconds = 5000;
 /// What of patterns and dictionaries kernels keep in shared memory.
 constexpr double shared_tables = 56 << 10, shared_dictionary = 48 << 10;
@@ -40,6 +43,7 @@ struct Size {
   double fields = 0;            ///< with exceptions and slice offsets
   bool far_tables = false;      ///< beyond shared memory
   bool far_dictionary = false;  ///< likewise
+  double dictionary_bytes = 0;  ///< of such a one that each nonzero reads beyond the L1 cache
   double entries = 0;           ///< of fields
   int column_bits = 0;
   Gather gather;
@@ -47,9 +51,13 @@ struct Size {
 };
 
 template <class T>
-void add_values(const ValueFormatChoice<T>& choice, double entries, Size& size) {
+void add_values(Survey<T>& survey, const ValueFormatChoice<T>& choice, double entries, Size& size) {
   const auto dictionary = static_cast<double>(choice.format.dictionary.size() * sizeof(T));
   size.far_dictionary = dictionary > shared_dictionary;
+  // The values that most nonzeros have stay in the L1 cache, if these are few.
+  if (size.far_dictionary &&
+      std::exp2(Histogram::entropy(survey.histogram().values)) * sizeof(T) > shared_dictionary)
+    size.dictionary_bytes = 32;
   size.fields +=
       entries * choice.format.bits / 8 + static_cast<double>(choice.exceptions) * (8 + sizeof(T));
   size.tables += dictionary;
@@ -85,7 +93,8 @@ std::optional<Size> shapes_size(Survey<T>& survey, std::int64_t limit) {
                         8 * static_cast<double>(found->patterns.offsets.size()) >
                     shared_tables;
   size.fields = static_cast<double>(source.rows()) / warp_size * 8;
-  add_values(choose_value_format(survey.values(), found->patterns.negative.empty()), entries, size);
+  add_values(survey, choose_value_format(survey.values(), found->patterns.negative.empty()),
+             entries, size);
   return size;
 }
 
@@ -100,7 +109,7 @@ Size packed_size(Survey<T>& survey, bool on_gpu) {
   size.numbers = static_cast<double>(RowNumbers::lengths(source.offsets()).bytes().size()) +
                  4 * static_cast<double>(order.order.size());
   size.fields = entries * columns.bits / 8 + rows / warp_size * 8;
-  add_values(choose_value_format(survey.values(), true), entries, size);
+  add_values(survey, choose_value_format(survey.values(), true), entries, size);
   size.entries = entries;
   size.column_bits = columns.bits;
   if (on_gpu) size.gather = estimate_gather(source, order.order);
@@ -110,16 +119,16 @@ Size packed_size(Survey<T>& survey, bool on_gpu) {
 /// Nanoseconds of a product with fields, which the GPU reads in so many bytes.
 double field_nanoseconds(double nnz, bool shapes, const Size& size, double bytes,
                          const Gather& natural) {
-  const double dictionary = size.far_dictionary ? 32 * nnz : 0;
-  if (shapes)
-    return std::max({bytes / shape_bandwidth,
-                     gather_nanoseconds({natural.lines, natural.bytes + dictionary}),
-                     nnz * (size.far_tables ? far_shape_nonzero : shape_nonzero)});
-  // What scattered columns read of x comes on top of the fields, whose place in the caches it
-  // takes.
-  return std::max({(bytes + size.gather.bytes + dictionary) / packed_bandwidth,
-                   gather_nanoseconds({.lines = size.gather.lines}),
-                   size.entries * (size.column_bits > 16 ? far_field : near_field)});
+  const Gather& gather = shapes ? natural : size.gather;
+  // Patterns beyond shared memory are read as fields are.
+  if (shapes && size.far_tables) bytes += sizeof(std::uint64_t) * nnz;
+  const double scattered = gather.bytes + size.dictionary_bytes * nnz;
+  const double memory =
+      bytes / (shapes ? shape_bandwidth : packed_bandwidth) + scattered / scattered_bandwidth;
+  const double field = size.column_bits > 16 ? far_field : near_field;
+  const double work = shapes ? nnz * (size.far_tables ? far_shape_nonzero : shape_nonzero)
+                             : size.entries * (field + (size.far_dictionary ? far_look_up : 0));
+  return std::max({memory, gather_nanoseconds({.lines = gather.lines}), work});
 }
 
 }  // namespace

@@ -54,8 +54,8 @@ constexpr double gpu_serial_cost = 120'000;
 /// Nanoseconds of launching, copying the tables and waiting for the first words (poisson27:20).
 constexpr double gpu_least_nanoseconds = 8000;
 /// What it streams, the time of a nonzero of cuSPARSE's reproducible CSR product, and bytes of x a
-/// nanosecond that it reads from beyond the L1 cache (er:3000000:16).
-constexpr double gpu_bandwidth = 4000, gpu_csr_cost = 5, gpu_csr_gather = 3900;
+/// nanosecond that it reads from beyond the L1 cache (er:3000000:16, laplacian:ba:2000000:12).
+constexpr double gpu_bandwidth = 4000, gpu_csr_cost = 5, gpu_csr_gather = 3700;
 
 /// Slices that keep a large GPU's warps busy (132 multiprocessors of 32 warps), and threads
 /// balanced.
