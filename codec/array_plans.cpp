@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 namespace tansolve::detail {
 namespace {
@@ -27,6 +28,9 @@ constexpr double shape_bandwidth = 4100, packed_bandwidth = 3700, scattered_band
 /// beyond shared memory (tile:50:Si5H12).
 constexpr double near_field = 1.9e-3, far_field = 1.95e-3, far_look_up = 0.45e-3;
 constexpr double least_nanoseconds = 5000;
+/// At least, one after the other: of a launch, and of an entry of the longest row without patterns,
+/// whose lane waits for its fields and then for x (bcsstk13, s3rmt3m3, poisson27:20, within 15 %).
+constexpr double launch = 4000, waiting_entry = 190;
 /// What of patterns and dictionaries kernels keep in shared memory.
 constexpr double shared_tables = 56 << 10, shared_dictionary = 48 << 10;
 /// On one core of the host.
@@ -45,10 +49,18 @@ struct Size {
   bool far_dictionary = false;  ///< likewise
   double dictionary_bytes = 0;  ///< of such a one that each nonzero reads beyond the L1 cache
   double entries = 0;           ///< of fields
+  double longest = 0;           ///< entries of a row or piece, without patterns
   int column_bits = 0;
   Gather gather;
   double total() const { return numbers + tables + fields; }
 };
+
+double longest_row(std::span<const std::int64_t> offsets) {
+  std::int64_t longest = 0;
+  for (std::size_t i = 1; i < offsets.size(); ++i)
+    longest = std::max(longest, offsets[i] - offsets[i - 1]);
+  return static_cast<double>(longest);
+}
 
 template <class T>
 void add_values(Survey<T>& survey, const ValueFormatChoice<T>& choice, double entries, Size& size) {
@@ -111,6 +123,8 @@ Size packed_size(Survey<T>& survey, bool on_gpu) {
   size.fields = entries * columns.bits / 8 + rows / warp_size * 8;
   add_values(survey, choose_value_format(survey.values(), true), entries, size);
   size.entries = entries;
+  size.longest = std::min(longest_row(source.offsets()),
+                          static_cast<double>(longest_piece(source.rows(), source.nnz())));
   size.column_bits = columns.bits;
   if (on_gpu) size.gather = estimate_gather(source, order.order);
   return size;
@@ -128,7 +142,8 @@ double field_nanoseconds(double nnz, bool shapes, const Size& size, double bytes
   const double field = size.column_bits > 16 ? far_field : near_field;
   const double work = shapes ? nnz * (size.far_tables ? far_shape_nonzero : shape_nonzero)
                              : size.entries * (field + (size.far_dictionary ? far_look_up : 0));
-  return std::max({memory, gather_nanoseconds({.lines = gather.lines}), work});
+  return std::max({memory, gather_nanoseconds({.lines = gather.lines}), work,
+                   launch + waiting_entry * size.longest});
 }
 
 }  // namespace

@@ -49,13 +49,16 @@ constexpr double gpu_far_entry_cost = 2.1, gpu_shared_entries = 114 << 10;
 /// Of a nonzero where some lane of a warp has an escape in most segments, as from one nonzero in so
 /// many on (tile:50:Si5H12 by paper, within 25 %).
 constexpr double gpu_escapes_cost = 2.5, nonzeros_a_warp_segment = 256;
-/// And of an entry of the longest row, which one lane decodes alone (laplacian:ba:2000000:12).
-constexpr double gpu_serial_cost = 120'000;
+/// And, after a launch, of an entry of the longest row, which one lane decodes alone
+/// (laplacian:ba:2000000:12).
+constexpr double gpu_serial_cost = 120'000, gpu_launch_cost = 4'000'000;
 /// Nanoseconds of launching, copying the tables and waiting for the first words (poisson27:20).
 constexpr double gpu_least_nanoseconds = 8000;
 /// What it streams, the time of a nonzero of cuSPARSE's reproducible CSR product, and bytes of x a
 /// nanosecond that it reads from beyond the L1 cache (er:3000000:16, laplacian:ba:2000000:12).
 constexpr double gpu_bandwidth = 4000, gpu_csr_cost = 5, gpu_csr_gather = 3700;
+/// Nanoseconds that its two kernels take at least (1138_bus, bcsstk13, s3rmt3m3).
+constexpr double gpu_csr_least_nanoseconds = 8500;
 
 /// Slices that keep a large GPU's warps busy (132 multiprocessors of 32 warps), and threads
 /// balanced.
@@ -226,9 +229,10 @@ Candidate predict(Survey<T>& survey, const Plan& plan, const Lengths& lengths, d
     // costs.
     const double scattered = detail::gather_nanoseconds(gather) -
                              detail::gather_nanoseconds({.lines = 3 * nnz / warp_size});
-    candidate.nanoseconds = std::max(
-        {picoseconds * 1e-3 + std::max(scattered, 0.0), longest_row * gpu_serial_cost * 1e-3,
-         (candidate.bytes + vectors) / gpu_bandwidth, gpu_least_nanoseconds});
+    candidate.nanoseconds =
+        std::max({picoseconds * 1e-3 + std::max(scattered, 0.0),
+                  (gpu_launch_cost + longest_row * gpu_serial_cost) * 1e-3,
+                  (candidate.bytes + vectors) / gpu_bandwidth, gpu_least_nanoseconds});
     return candidate;
   }
   const HostCost& cost = host_costs[static_cast<std::size_t>(plan.coding)];
@@ -302,7 +306,7 @@ PlanChoice choose_plan(Survey<T>& survey, const PlanRequest& request) {
   choice.csr_nanoseconds =
       request.processor == Processor::gpu
           ? std::max({choice.csr_bytes / gpu_bandwidth, nnz * gpu_csr_cost * 1e-3,
-                      gather.bytes / gpu_csr_gather})
+                      gather.bytes / gpu_csr_gather, gpu_csr_least_nanoseconds})
           : std::max(choice.csr_bytes / core_bandwidth, nnz * csr_least_nanoseconds);
   choice.compression_pays = time ? choice.chosen.nanoseconds < choice.csr_nanoseconds
                                  : choice.chosen.bytes < choice.csr_bytes;

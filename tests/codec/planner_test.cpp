@@ -71,9 +71,25 @@ TEST_CASE("on a gpu rows that repeat are patterns, their columns shapes, and ban
     CHECK(traits(choice.chosen.plan.coding).name == traits(coding).name);
     CHECK(choice.compression_pays);
   }
+  // Scattered columns of the same few values compress, all values different do not.
   const auto random = generate("er:300000:16");
+  CHECK(choose_plan(random, count_pairs(random), {.processor = Processor::gpu}).compression_pays);
+  const auto unique = test::random_matrix<double>(
+      100'000, 100'000, 16, 8, [](auto& generator) { return value_of_bits<double>(generator()); });
   CHECK_FALSE(
-      choose_plan(random, count_pairs(random), {.processor = Processor::gpu}).compression_pays);
+      choose_plan(unique, count_pairs(unique), {.processor = Processor::gpu}).compression_pays);
+}
+
+TEST_CASE("on a gpu rows that one lane waits for cost what they wait") {
+  // A small band's rows hide no latencies; where more warps have rows, others multiply meanwhile.
+  for (const auto& [specification, pays] :
+       {std::pair("band:2000:80:300:0", false), std::pair("band:200000:80:300:0", true)}) {
+    CAPTURE(specification);
+    const auto matrix = generate(specification);
+    const auto choice = choose_plan(matrix, count_pairs(matrix),
+                                    {.processor = Processor::gpu, .coding = Coding::packed});
+    CHECK(choice.compression_pays == pays);
+  }
 }
 
 TEST_CASE("forced parts of a plan are kept, and bad ones refused") {
