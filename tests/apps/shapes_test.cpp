@@ -126,9 +126,9 @@ TEST_CASE("solve refuses right-hand sides that do not fit, naming the file") {
   shell.folder.write("a.mtx", square);
   shell.folder.write("b.mtx", three_columns);
   shell.folder.write("x.mtx", "%%MatrixMarket matrix array real general\n3 1\n0\n0\n0\n");
-  shell.folder.write("i.npy", std::string("\x93NUMPY\x01\x00\x3a\x00", 10) +
-                                  "{'descr': '<i4', 'fortran_order': False, 'shape': (3,)}  \n" +
-                                  std::string(12, '\0'));
+  shell.folder.write("c.npy", std::string("\x93NUMPY\x01\x00\x3a\x00", 10) +
+                                  "{'descr': '<c8', 'fortran_order': False, 'shape': (3,)}  \n" +
+                                  std::string(24, '\0'));
   const auto refused = [&](const std::string& options, const std::string& why) {
     const Outcome run = shell.tansolve("solve a.mtx " + options);
     CHECK(run.code == 3);
@@ -136,7 +136,7 @@ TEST_CASE("solve refuses right-hand sides that do not fit, naming the file") {
     CHECK(contains(run.err, why));
   };
   refused("--rhs b.mtx --x0 x.mtx", "--x0 x.mtx: 3 x 1, it must be 3 x 3");
-  refused("--rhs i.npy", "values of type '<i4'; they must be '<f8' or '<f4'");
+  refused("--rhs c.npy", "complex");
   write_npy(shell.folder / "short.npy", {.rows = 2, .cols = 2, .values = {1, 2, 3, 4}});
   refused("--rhs short.npy", "--rhs short.npy: 2 x 2, it must be 3 x 1, or have more columns");
   write_npy(shell.folder / "huge.npy", {.rows = 3, .cols = 2, .values = {1, 2, 3, 4, 1e99, 6}});
