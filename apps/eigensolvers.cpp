@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -28,12 +29,6 @@ constexpr std::int64_t most_dense = 3000;
 constexpr double most_flops = 5e10, memory_share = 0.25;
 /// Restarts after which Lanczos has stalled with less than half of the pairs, or at all.
 constexpr std::int64_t patience_for_half = 10, patience_for_all = 40;
-
-bool is_cheap(const FactorCost& cost) {
-  return cost.flops <= most_flops &&
-         static_cast<double>(cost.bytes) <=
-             memory_share * static_cast<double>(detail::available_memory(Context<Host>(1)));
-}
 
 /// The problem on the host in double, as factorisations need it; analysed when it is first used.
 template <class T>
@@ -70,6 +65,21 @@ class Factorable {
   std::optional<Csr<double>> a_, b_;
   std::optional<ShiftInvert> solver_;
 };
+
+/// Whether a factor may be made unasked; not of what a factorisation does not take.
+template <class T>
+bool is_cheap(Factorable<T>& problem) {
+  try {
+    const FactorCost cost = problem.solver().cost();
+    return cost.flops <= most_flops &&
+           static_cast<double>(cost.bytes) <=
+               memory_share * static_cast<double>(detail::available_memory(Context<Host>(1)));
+  } catch (const Error&) {
+    return false;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
 
 void say_factor(const Console& console, const FactorCost& cost, const std::string& why) {
   console.say(
@@ -159,7 +169,7 @@ EigenReport run_in_turn(const Console& console, const EigsCommandOptions& option
         !state.searching &&
         (state.restarts >= patience_for_all ||
          (state.restarts >= patience_for_half && 2 * state.converged < finding.nev));
-    if (stalls && !std::exchange(considered, true)) stalled = is_cheap(problem.solver().cost());
+    if (stalls && !std::exchange(considered, true)) stalled = is_cheap(problem);
     return finding.monitor(state) && !stalled;
   };
   const EigenReport first = run_lanczos(console, options, options.space, part, A, mass, vectors);
@@ -189,11 +199,45 @@ EigenReport run_in_turn(const Console& console, const EigsCommandOptions& option
     console.say("solver    shift-invert: {}\n", report.detail);
     LanczosSpace space = options.space;
     if (A.rows() <= most_dense) space = {.ncv = A.rows()};
-    report = run_lanczos(console, options, space, left(finding), A, mass, vectors);
+    const EigenReport tried = std::move(report);
+    EigenOptions<T> rest = left(finding);
+    rest.max_products = std::max<std::int64_t>(
+        0, rest.max_products - tried.operator_applications - tried.solutions);
+    report = run_lanczos(console, options, space, rest, A, mass, vectors);
+    report.operator_applications += tried.operator_applications;
+    report.solutions = tried.solutions;
+    report.factorizations = tried.factorizations;
+    report.factor_bytes = tried.factor_bytes;
+    report.warnings.push_back("shift-invert: " + tried.detail);
   }
   report.operator_applications += first.operator_applications;
   report.setup_seconds += first.setup_seconds + first.solve_seconds;
   return report;
+}
+
+/// Counts the eigenvalues of a report; what hinders that is a warning, for the pairs are there.
+template <class T>
+void count_pairs(const Console& console, Factorable<T>& problem, const EigenOptions<T>& finding,
+                 const Stopwatch& watch, EigenReport& report) {
+  const EigenState done{.products = report.operator_applications,
+                        .restarts = 0,
+                        .converged = finding.nev,
+                        .residual = 0,
+                        .searching = true};
+  const auto go_on = [&] {
+    return watch.seconds() < finding.time_limit && (!finding.monitor || finding.monitor(done));
+  };
+  const auto uncounted = [&](const std::string& why) {
+    report.warnings.push_back("eigenvalues were not counted by inertia: " + why);
+  };
+  try {
+    say_factor(console, problem.solver().cost(), ", to count eigenvalues");
+    problem.solver().prove(report, finding.which, go_on);
+  } catch (const Error& error) {
+    uncounted(error.what());
+  } catch (const std::bad_alloc&) {
+    uncounted("the host has too little memory");
+  }
 }
 
 /// What auto is for this problem: lanczos stands for run_in_turn.
@@ -204,7 +248,7 @@ std::string choose_eigensolver(const EigsCommandOptions& options, Factorable<T>&
   if (options.jacobi) return "lobpcg";
   if (!mass.matrix || is_positive_diagonal(mass)) return "lanczos";
   const bool can_be_singular = options.which != Which::magnitude && n <= most_analysed<B>;
-  if (can_be_singular && is_cheap(problem.solver().cost())) return "shift-invert";
+  if (can_be_singular && is_cheap(problem)) return "shift-invert";
   return mass.diagonal.empty() ? "lobpcg" : "lanczos";
 }
 
@@ -226,6 +270,14 @@ void require_solvable(const std::string& solver, const EigsCommandOptions& optio
           fmt::format("--which near: {} finds ends of the spectrum; --solver shift-invert finds "
                       "inner eigenvalues",
                       solver));
+  const LanczosSpace usual;
+  for (const auto& [name, given] :
+       {std::pair("--ncv", options.space.ncv != usual.ncv),
+        std::pair("--block", options.space.block != usual.block),
+        std::pair("--filter", options.space.degree != usual.degree),
+        std::pair("--basis-precision", options.space.storage != usual.storage)})
+    require(!given || (solver == "lanczos"),
+            fmt::format("{}: {} has no such space; --solver lanczos does", name, solver));
   require(solver != "shift-invert" || options.which != Which::magnitude,
           "--which magnitude: lanczos takes it, shift-invert does not");
 }
@@ -236,6 +288,7 @@ template <class T, class B>
 EigenReport find_pairs(const Console& console, const EigsCommandOptions& options,
                        const EigenOptions<T>& finding, const LinearOperator<T, B>& A,
                        const Prepared<T>& matrix, const Mass<T>& mass, Span<T, B> vectors) {
+  const Stopwatch watch;
   Factorable<T> problem(matrix, mass, options.input.threads);
   const bool automatic = options.solver == "auto";
   const std::string solver =
@@ -249,10 +302,8 @@ EigenReport find_pairs(const Console& console, const EigsCommandOptions& options
       solver == "lobpcg" ? run_lobpcg(console, options, finding, A, mass, vectors)
       : automatic        ? run_in_turn(console, options, finding, A, problem, mass, vectors)
                          : run_lanczos(console, options, options.space, finding, A, mass, vectors);
-  if (options.verification == Verification::inertia && report.proof.empty() && report.converged()) {
-    say_factor(console, problem.solver().cost(), ", to count eigenvalues");
-    problem.solver().prove(report, finding.which);
-  }
+  if (options.verification == Verification::inertia && report.proof.empty() && report.converged())
+    count_pairs(console, problem, finding, watch, report);
   return report;
 }
 

@@ -199,8 +199,10 @@ void count_costs(LdltFronts& fronts) {
 
 LdltFronts::LdltFronts(std::span<const std::int64_t> offsets,
                        std::span<const std::int32_t> columns) {
-  if (columns.size() > std::numeric_limits<std::int32_t>::max())
-    throw Error(ErrorCode::not_supported, "a factorisation takes at most 2147483647 entries");
+  // Eigen orders with 32-bit indices, and room for a fifth more entries and two a row.
+  const auto entries = static_cast<std::int64_t>(columns.size());
+  if (entries + entries / 5 + 2 * std::ssize(offsets) > std::numeric_limits<std::int32_t>::max())
+    throw Error(ErrorCode::not_supported, "a factorisation takes at most some 1.7 billion entries");
   order = minimum_degree(offsets, columns);
   place = inverse(order);
   const auto n = static_cast<std::int64_t>(order.size());

@@ -9,6 +9,7 @@
 #include <tansolve/solvers/eigen_report.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 namespace tansolve {
@@ -34,22 +35,25 @@ class ShiftInvert {
  public:
   /// Orders the elimination, which takes as long as some hundred to a thousand products with A.
   /// Throws Error(invalid_argument) for shapes, for values that are not finite and for a matrix
-  /// that is not symmetric, Error(not_supported) for more than 2^31 - 1 entries.
+  /// that is not symmetric, Error(not_supported) for more than some 1.7e9 entries.
   ShiftInvert(Context<Host>& context, const Csr<double>& A, const Csr<double>* mass = nullptr);
   ~ShiftInvert();
   ShiftInvert(ShiftInvert&&) noexcept;
 
   FactorCost cost() const;
 
-  /// One factorisation, which nothing interrupts. Throws Error(out_of_memory) with the bytes.
-  InertiaCount count_below(double sigma);
+  /// One factorisation. `go_on` is asked during it: no count, -1, once it says no. Throws
+  /// Error(out_of_memory) with the bytes.
+  InertiaCount count_below(
+      double sigma, const std::function<bool()>& go_on = [] { return true; });
 
   /// Counts, for a report of another solver of the same problem that has converged, the eigenvalues
   /// that are better than its last one by more than a few times its residual, with one
-  /// factorisation (magnitude: two). Not more than were found: sets `verified` and `proof`. More:
-  /// the status becomes stagnated. Neither, where the factorisation is too inaccurate: false, and a
-  /// warning.
-  bool prove(EigenReport& report, Which which);
+  /// factorisation (magnitude: two). As many as were found: sets `verified` and `proof`. More: the
+  /// status becomes stagnated. Neither, where the factorisation is too inaccurate, was interrupted
+  /// or counts fewer, or where a mass leaves the residuals too coarse: false, and a warning.
+  bool prove(
+      EigenReport& report, Which which, const std::function<bool()>& go_on = [] { return true; });
 
   /// Finds options.nev eigenpairs A v = lambda B v: the smallest, the largest, or those nearest to
   /// options.target. Vectors, orthonormal (B-orthonormal), are written one after another into

@@ -95,7 +95,9 @@ std::optional<std::int64_t> ShiftSearch::count_within(double reach, double& erro
     if (factor.factor(weight_, sigma, Pivots::any, [&] { return go_on(); }) !=
         SparseLdlt::End::done)
       return {};
-    error = std::max(error, factor.backward_error());
+    const double own = factor.backward_error();
+    if (!std::isfinite(own)) return {};
+    error = std::max(error, own);
     return factor.negative();
   };
   if (!nearest()) return below(reach);
@@ -129,6 +131,7 @@ ShiftSearch::Proof ShiftSearch::prove() {
       continue;
     }
     if (*count > found) return Proof::missing;
+    if (*count < found) return Proof::unknown;  // the pairs are orthonormal: the count is wrong
     proof_ = fmt::format("{} eigenvalues {} {:.6e} by inertia, as many as found", *count,
                          nearest()     ? "nearer to the target than"
                          : weight_ > 0 ? "below"

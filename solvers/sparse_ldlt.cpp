@@ -96,20 +96,24 @@ double SparseLdlt::floor(Pivots pivots) const {
   return 2 * roundoffs * eps * (std::abs(weight_a_) + std::abs(sigma_));
 }
 
-bool SparseLdlt::eliminate(std::int64_t s, Pivots pivots) {
+SparseLdlt::End SparseLdlt::eliminate(std::int64_t s, Pivots pivots,
+                                      const std::function<bool()>& go_on) {
   const std::int64_t width = fronts_->width(s), height = fronts_->height(s);
   Panel panel(values_.data() + fronts_->value_begin[s], height, width);
   const double least = floor(pivots);
+  // Of a semidefinite matrix m_ij^2 <= m_ii m_jj, and elements of the diagonal only shrink.
+  const double most_beside = 2 * std::sqrt(least * (std::abs(weight_a_) + std::abs(sigma_)));
   Matrix times_d;
   for (std::int64_t k = 0; k < width; k += block) {
+    if (k > 0 && !go_on()) return End::interrupted;
     const std::int64_t size = std::min(block, width - k), end = k + size;
     Eigen::VectorXd inverse(size);
     for (std::int64_t j = k; j < end; ++j) {
       double pivot = panel(j, j);
-      if (!std::isfinite(pivot)) return false;
+      if (!std::isfinite(pivot)) return End::refused;
       const bool vanishes = std::abs(pivot) <= least;
       if (pivots == Pivots::positive ? !(pivot > 0) : pivot < -least && pivots != Pivots::any)
-        return false;
+        return End::refused;
       if (vanishes && pivots == Pivots::any) pivot = std::copysign(least, pivot);
       if (vanishes && pivots == Pivots::semidefinite) pivot = 0;
       zeros_ += vanishes && pivots != Pivots::positive;
@@ -119,6 +123,7 @@ bool SparseLdlt::eliminate(std::int64_t s, Pivots pivots) {
       panel(j, j) = 1;
       auto column = panel.col(j).segment(j + 1, end - j - 1);
       const Eigen::VectorXd unscaled = column;
+      if (pivot == 0 && (unscaled.array().abs() > most_beside).any()) return End::refused;
       column *= inverse[j - k];
       for (std::int64_t c = j + 1; c < end; ++c)
         panel.col(c).segment(c, end - c) -= unscaled[c - j - 1] * column.tail(end - c);
@@ -129,11 +134,14 @@ bool SparseLdlt::eliminate(std::int64_t s, Pivots pivots) {
         .transpose()
         .template solveInPlace<Eigen::OnTheRight>(below);
     times_d = below;
+    for (std::int64_t j = 0; j < size; ++j)
+      if (inverse[j] == 0 && (times_d.col(j).array().abs() > most_beside).any())
+        return End::refused;
     below = times_d * inverse.asDiagonal();
     subtract_lower(panel.block(end, end, height - end, width - end), below,
                    times_d.topRows(width - end), threads_);
   }
-  return true;
+  return End::done;
 }
 
 SparseLdlt::End SparseLdlt::factor(double weight_a, double sigma, Pivots pivots,
@@ -149,7 +157,7 @@ SparseLdlt::End SparseLdlt::factor(double weight_a, double sigma, Pivots pivots,
     const std::int64_t width = fronts_->width(s), height = fronts_->height(s);
     Panel panel(values_.data() + fronts_->value_begin[s], height, width);
     assembly.assemble(s, weight_a, sigma, panel);
-    if (!eliminate(s, pivots)) return End::refused;
+    if (const End end = eliminate(s, pivots, go_on); end != End::done) return end;
     const auto below = panel.bottomRows(height - width);
     const Matrix times_d = below * Vector(d_.data() + fronts_->first[s], width).asDiagonal();
     subtract_lower(assembly.rest(s), below, times_d, threads_);

@@ -17,7 +17,8 @@ namespace tansolve::detail {
 enum class Pivots {
   positive,     ///< it ends at the first that is not: the matrix is not positive definite
   any,          ///< below rounding one is replaced by rounding, of its sign
-  semidefinite  ///< below rounding a column is left out; it ends at one that is below minus that
+  semidefinite  ///< below rounding a column is left out; it ends at one that is below minus that,
+                ///< and at a column that a semidefinite matrix cannot have beside so small a pivot
 };
 
 /// L is held by fronts, dense columns of which a part may be zeros; everything in the order of the
@@ -31,8 +32,8 @@ class SparseLdlt {
       : pencil_(&pencil), fronts_(&fronts), threads_(threads) {}
 
   /// Of weight_a a - sigma b. refused: a pivot that `pivots` does not take, or one that is not
-  /// finite. interrupted: `go_on`, asked before each front, said no. After both there is no factor.
-  /// The same bits for any number of threads.
+  /// finite. interrupted: `go_on`, asked before each front and each few columns of one, said no.
+  /// After both there is no factor. The same bits for any number of threads.
   End factor(double weight_a, double sigma, Pivots pivots, const std::function<bool()>& go_on);
 
   bool held() const { return !values_.empty(); }       ///< whether its memory was taken
@@ -50,7 +51,7 @@ class SparseLdlt {
  private:
   std::span<const double> values_of(std::int64_t s) const;
   double floor(Pivots pivots) const;
-  bool eliminate(std::int64_t s, Pivots pivots);
+  End eliminate(std::int64_t s, Pivots pivots, const std::function<bool()>& go_on);
   void multiply_lower(std::span<double> y) const;
   void multiply_upper(std::span<double> y) const;
   std::vector<double> permuted(std::span<const double> x) const;

@@ -193,6 +193,11 @@ TEST_CASE("eigs gives the codes of the shell") {
   CHECK(code("gen:poisson5:9 --nev 2 --solver qr") == 2);
   CHECK(code("gen:poisson5:9 --nev 2 --precond jacobi --solver lanczos") == 2);
   CHECK(code("gen:poisson5:9 --nev 2 --precond jacobi") == 0);
+  for (const std::string option : {"--ncv 9", "--block 2", "--filter 7", "--basis-precision f32"}) {
+    CHECK(code("gen:poisson5:9 --nev 2 --solver lanczos --tol 1e-5 " + option) == 0);
+    CHECK(code("gen:poisson5:9 --nev 2 --solver shift-invert " + option) == 2);
+    CHECK(code("gen:poisson5:9 --nev 2 --solver lobpcg " + option) == 2);
+  }
   CHECK(code("nowhere.mtx") == 3);
   shell.folder.write("wide.mtx", mtx + "general\n2 3 1\n1 1 1\n");
   CHECK(code("wide.mtx") == 2);

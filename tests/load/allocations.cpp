@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <new>
 
-#ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/allocator_interface.h>
+#ifdef __SANITIZE_ADDRESS__  // of which GCC installs no header
+extern "C" std::size_t __sanitizer_get_current_allocated_bytes();
 #endif
 
 namespace {

@@ -165,6 +165,13 @@ TEST_CASE("shift-invert solves A v = lambda B v, also with a singular B") {
   const auto refused = find_inverse(a, {.nev = 4}, &indefinite).report;
   CHECK(refused.status == Status::breakdown);
   CHECK(refused.detail == "the mass has an eigenvalue below 0");
+  // Eigenvalues 1 and -1 of the mass, whose pivots are 0: the smallest of the pencil is below 0.
+  std::vector<Triplet<double>> swapped = {{0, 1, 1.0}, {1, 0, 1.0}};
+  for (std::int64_t i = 2; i < n; ++i) swapped.push_back({i, i, 1.0});
+  const auto exchange = Csr<double>::from_triplets(n, n, swapped);
+  const auto hidden = find_inverse(a, {.nev = 1}, &exchange).report;
+  CHECK(hidden.status == Status::breakdown);
+  CHECK(hidden.detail == "the mass has an eigenvalue below 0");
   std::vector<double> few(n);
   few[3] = few[70] = 1;
   const auto rank_two = diagonal_matrix(few);
@@ -236,6 +243,30 @@ TEST_CASE("inertia counts what lies below, and proves or disproves what lanczos 
     CHECK(half.status == Status::stagnated);
     CHECK(half.detail.find("by inertia, ") != std::string::npos);
   }
+}
+
+TEST_CASE("nothing is proved where residuals exceed the eigenvalues, or nobody waits") {
+  Context<Host> context;
+  const auto a = poisson<double>(12, 12);
+  const auto b = diagonal_matrix(std::vector(a.rows(), 1e9));
+  ShiftInvert inverse(context, a, &b);
+  EigenReport report;
+  report.status = Status::converged;
+  report.norm = 8;
+  report.threshold = 8e-8;
+  report.pairs = {{1e-9, 2e-8, true}, {2e-9, 2e-8, true}};  // whatever they are
+  CHECK_FALSE(inverse.prove(report, Which::smallest));
+  CHECK_FALSE(report.verified);
+  CHECK(report.warnings.size() == 1);
+
+  ShiftInvert plain(context, a);
+  const CsrOperator<double, Host> A(context, a);
+  EigenReport found = find(A, {.nev = 3}, {.block = 2}).report;
+  found.verified = false;
+  CHECK_FALSE(plain.prove(found, Which::smallest, [] { return false; }));
+  CHECK_FALSE(found.verified);
+  CHECK(found.status == Status::converged);
+  CHECK(found.warnings.back().find("interrupted") != std::string::npos);
 }
 
 TEST_CASE("shift-invert refuses what cannot be meant") {

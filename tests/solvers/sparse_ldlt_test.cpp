@@ -122,11 +122,27 @@ TEST_CASE("the root of a semidefinite matrix leaves out what rounding is") {
     factor.multiply_root(elements(y));
     CHECK((y * pencil.a_scale - to_eigen(matrix) * x).norm() <= 1e-13 * x.norm() * 16);
   }
-  const auto indefinite = diagonal_matrix<double>({4, -1e-3, 9});
-  const Pencil pencil(indefinite, nullptr);
-  const LdltFronts fronts(pencil.offsets, pencil.columns);
-  SparseLdlt factor(pencil, fronts, 1);
-  CHECK(factor.factor(1, 0, Pivots::semidefinite, always) == SparseLdlt::End::refused);
+  // The last one's pivots are 0 but not its columns: eigenvalues 1 and -1.
+  for (const auto& indefinite :
+       {diagonal_matrix<double>({4, -1e-3, 9}),
+        Csr<double>::from_triplets(3, 3, {{{0, 1, 1.0}, {1, 0, 1.0}, {2, 2, 1.0}}})}) {
+    const Pencil pencil(indefinite, nullptr);
+    const LdltFronts fronts(pencil.offsets, pencil.columns);
+    SparseLdlt factor(pencil, fronts, 1);
+    CHECK(factor.factor(1, 0, Pivots::semidefinite, always) == SparseLdlt::End::refused);
+  }
+}
+
+TEST_CASE("a factorisation is interrupted between fronts and within one") {
+  for (const auto& matrix : {poisson<double>(40, 40), with_condition(300, 1e3, 3)}) {
+    const Pencil pencil(matrix, nullptr);
+    const LdltFronts fronts(pencil.offsets, pencil.columns);
+    SparseLdlt factor(pencil, fronts, 1);
+    int asked = 0;
+    const auto once = [&] { return ++asked < 2; };
+    CHECK(factor.factor(1, 0, Pivots::positive, once) == SparseLdlt::End::interrupted);
+    CHECK(asked == 2);
+  }
 }
 
 // [[t, 1], [1, t]] has D = (t, t - 1 / t), where 1 / t swallows t and half of the digits of 1.
