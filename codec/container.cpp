@@ -208,40 +208,42 @@ struct Layout {
   explicit Layout(std::string_view file);
 };
 
-[[noreturn]] void refuse(const std::string& what) {
+[[noreturn]] void refuse_file(const std::string& what) {
   throw Error(ErrorCode::bad_input, what);
 }
 
 Layout::Layout(std::string_view file) {
   constexpr std::size_t least = sizeof(Header) + (words + 1) * sizeof(Section);
-  if (!file.starts_with(container_magic)) refuse("not a tansolve container");
+  if (!file.starts_with(container_magic)) refuse_file("not a tansolve container");
   if (file.size() < least)
-    refuse(fmt::format("cut short: {} bytes, a container has at least {}", file.size(), least));
+    refuse_file(
+        fmt::format("cut short: {} bytes, a container has at least {}", file.size(), least));
   std::memcpy(&header, file.data(), sizeof header);
   if (header.version != format_version)
-    refuse(fmt::format("format version {}; this build reads version {}", header.version,
-                       format_version));
+    refuse_file(fmt::format("format version {}; this build reads version {}", header.version,
+                            format_version));
   if (header.header_crc != crc_of(file.data(), offsetof(Header, header_crc)))
-    refuse("header: wrong checksum; the file is damaged");
+    refuse_file("header: wrong checksum; the file is damaged");
   if (header.file_bytes != file.size())
-    refuse(fmt::format("{}: {} bytes, by its header it must have {}",
-                       file.size() < header.file_bytes ? "cut short" : "something was appended",
-                       file.size(), header.file_bytes));
+    refuse_file(
+        fmt::format("{}: {} bytes, by its header it must have {}",
+                    file.size() < header.file_bytes ? "cut short" : "something was appended",
+                    file.size(), header.file_bytes));
   if (header.coding >= all_codings.size())
-    refuse(fmt::format("header: coding {}, it must be 0 to {}", header.coding,
-                       all_codings.size() - 1));
+    refuse_file(fmt::format("header: coding {}, it must be 0 to {}", header.coding,
+                            all_codings.size() - 1));
   const std::uint32_t count = section_count(static_cast<Coding>(header.coding));
   if (header.sections != count || header.reserved != 0)
-    refuse(fmt::format("header: {} sections, reserved field {}; they must be {} and 0",
-                       header.sections, header.reserved, count));
+    refuse_file(fmt::format("header: {} sections, reserved field {}; they must be {} and 0",
+                            header.sections, header.reserved, count));
   sections.resize(count);
   const std::size_t table_bytes = count * sizeof(Section), table_end = sizeof header + table_bytes;
   if (file.size() < table_end)
-    refuse(fmt::format("cut short: {} bytes, with {} sections it has at least {}", file.size(),
-                       count, table_end));
+    refuse_file(fmt::format("cut short: {} bytes, with {} sections it has at least {}", file.size(),
+                            count, table_end));
   std::memcpy(sections.data(), file.data() + sizeof header, table_bytes);
   if (header.section_table_crc != crc_of(sections.data(), table_bytes))
-    refuse("section table: wrong checksum; the file is damaged");
+    refuse_file("section table: wrong checksum; the file is damaged");
 
   std::uint64_t end = table_end;
   for (std::uint32_t kind = 0; kind < count; ++kind) {
@@ -249,17 +251,18 @@ Layout::Layout(std::string_view file) {
     const std::string_view name = section_names[kind];
     if (found != kind || offset != aligned(end) || offset > file.size() ||
         bytes > file.size() - offset)
-      refuse(
+      refuse_file(
           fmt::format("section {}: kind {} of {} bytes at {}; it must be kind {} at {} and end "
                       "within the file",
                       name, found, bytes, offset, kind, aligned(end)));
     if (file.substr(end, offset - end).find_first_not_of('\0') != std::string_view::npos)
-      refuse(fmt::format("section {}: bytes before it are not zero", name));
+      refuse_file(fmt::format("section {}: bytes before it are not zero", name));
     if (crc != crc_of(file.data() + offset, bytes))
-      refuse(fmt::format("section {}: wrong checksum; the file is damaged", name));
+      refuse_file(fmt::format("section {}: wrong checksum; the file is damaged", name));
     end = offset + bytes;
   }
-  if (end != file.size()) refuse(fmt::format("{} bytes after the last section", file.size() - end));
+  if (end != file.size())
+    refuse_file(fmt::format("{} bytes after the last section", file.size() - end));
 }
 
 template <class T>
@@ -273,11 +276,11 @@ CompressedMatrix<T> read_matrix_parts(std::string_view file, const Layout& layou
   };
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
   if (header.rows < 0 || header.rows > most)
-    refuse(fmt::format("header: {} rows, there must be 0 to {}", header.rows, most));
+    refuse_file(fmt::format("header: {} rows, there must be 0 to {}", header.rows, most));
   if (header.rows_per_lane < 1 ||
       header.rows_per_lane > static_cast<std::uint32_t>(max_rows_per_lane))
-    refuse(fmt::format("header: {} rows a lane, there must be 1 to {}", header.rows_per_lane,
-                       max_rows_per_lane));
+    refuse_file(fmt::format("header: {} rows a lane, there must be 1 to {}", header.rows_per_lane,
+                            max_rows_per_lane));
 
   CompressedParts<T> parts;
   parts.rows = header.rows;
@@ -294,8 +297,8 @@ CompressedMatrix<T> read_matrix_parts(std::string_view file, const Layout& layou
   else
     parts.tables = read_tables<T>(section(tables), parts.plan.coding);
   if (header.row_length_bytes != 0 && header.constant_row_length != 0)
-    refuse(fmt::format("header: a row length of {} for all rows where each is stored",
-                       header.constant_row_length));
+    refuse_file(fmt::format("header: a row length of {} for all rows where each is stored",
+                            header.constant_row_length));
   parts.row_lengths = RowNumbers(parts.arrays.order.coded_rows(header.rows),
                                  header.row_length_bytes, header.constant_row_length,
                                  section(row_lengths).template take_all<std::uint8_t>());
@@ -372,8 +375,8 @@ AnyCompressedMatrix parse_container(std::string_view bytes, const std::string& n
       case 4:
         return read_matrix_parts<float>(bytes, layout, threads, progress);
       default:
-        refuse(fmt::format("header: values of {} bytes, they must have 8 or 4",
-                           layout.header.value_bytes));
+        refuse_file(fmt::format("header: values of {} bytes, they must have 8 or 4",
+                                layout.header.value_bytes));
     }
   } catch (const Error& error) {
     throw Error(error.code(), fmt::format("{}: {}", name, error.what()));

@@ -22,8 +22,8 @@ namespace tansolve {
 namespace {
 
 constexpr std::size_t block_bytes = std::size_t{1} << 18;
-constexpr std::size_t piece_bytes = std::size_t{1} << 30;  // zlib and read count in 31 bits
-constexpr std::size_t step_bytes = std::size_t{1} << 24;   // between two calls of progress
+constexpr std::size_t most_read = std::size_t{1} << 30;   // zlib and read count in 31 bits
+constexpr std::size_t step_bytes = std::size_t{1} << 24;  // between two calls of progress
 constexpr char gzip_magic[] = {'\x1f', '\x8b'};
 
 struct Descriptor {
@@ -99,7 +99,7 @@ void InputFile::grow(std::size_t capacity) {
 std::size_t InputFile::read_block(int descriptor, char* data, std::size_t bytes) const {
   std::size_t filled = 0;
   while (filled < bytes) {
-    const ssize_t got = ::read(descriptor, data + filled, std::min(bytes - filled, piece_bytes));
+    const ssize_t got = ::read(descriptor, data + filled, std::min(bytes - filled, most_read));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail_read(name_, errno);
     if (got == 0) break;
@@ -153,7 +153,7 @@ void InputFile::read_gzip(int descriptor, std::string_view head, std::size_t exp
     }
     inside_member = true;
     if (size_ == capacity_) grow(2 * capacity_);
-    const std::size_t room = std::min(capacity_ - size_, piece_bytes);
+    const std::size_t room = std::min(capacity_ - size_, most_read);
     stream.next_out = reinterpret_cast<Bytef*>(data_.get() + size_);
     stream.avail_out = static_cast<uInt>(room);
     const int result = inflate(&stream, Z_NO_FLUSH);

@@ -35,7 +35,7 @@ std::array<UnfinishedFile, 16> unfinished_files;
 namespace fs = std::filesystem;
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
-constexpr std::size_t piece_bytes = std::size_t{1} << 30;  // gzwrite and write count in 31 bits
+constexpr std::size_t most_written = std::size_t{1} << 30;  // gzwrite and write count in 31 bits
 
 /// Null where all are taken or the name is too long.
 UnfinishedFile* remember(const std::string& name) {
@@ -167,7 +167,7 @@ void OutputFile::flush() {
 
 void OutputFile::put(const char* data, std::size_t bytes) {
   while (bytes > 0) {
-    const std::size_t piece = std::min(bytes, piece_bytes);
+    const std::size_t piece = std::min(bytes, most_written);
     errno = 0;
     const ssize_t written = gzip_ != nullptr ? gzwrite(gzip_, data, static_cast<unsigned>(piece))
                                              : ::write(descriptor_, data, piece);

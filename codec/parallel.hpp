@@ -15,7 +15,7 @@ namespace detail {
 /// Runs task(0) ... task(count - 1) on `threads` threads (0: as many as OpenMP would start), in any
 /// order; after the first exception no further task starts, and it is rethrown.
 void parallel_tasks(int threads, std::int64_t count, const std::function<void(std::int64_t)>& task,
-                    const Progress& progress = {});
+                    const tansolve::Progress& progress = {});
 
 }  // namespace detail
 }  // namespace tansolve

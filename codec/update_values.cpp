@@ -17,13 +17,13 @@
 namespace tansolve {
 namespace {
 
-constexpr std::int64_t task_rows = 1 << 14;
+constexpr std::int64_t task_numbers = 1 << 14;
 
 /// Runs work(begin, end) over ranges of numbers below count.
 template <class Work>
 void for_ranges(std::int64_t count, int threads, const Work& work) {
-  detail::parallel_tasks(threads, (count + task_rows - 1) / task_rows, [&](std::int64_t t) {
-    work(t * task_rows, std::min((t + 1) * task_rows, count));
+  detail::parallel_tasks(threads, (count + task_numbers - 1) / task_numbers, [&](std::int64_t t) {
+    work(t * task_numbers, std::min((t + 1) * task_numbers, count));
   });
 }
 

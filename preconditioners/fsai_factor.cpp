@@ -168,7 +168,7 @@ void check(const FsaiPattern& pattern) {
 
 /// Consecutive rows of the factor.
 template <class T>
-struct Rows {
+struct BuiltRows {
   std::vector<std::int64_t> lengths;
   Columns columns;
   std::vector<T> values;
@@ -176,8 +176,8 @@ struct Rows {
 };
 
 template <class T>
-Rows<T> build_rows(RowBuilder<T> builder, std::int64_t first, std::int64_t last, int bits) {
-  Rows<T> rows;
+BuiltRows<T> build_rows(RowBuilder<T> builder, std::int64_t first, std::int64_t last, int bits) {
+  BuiltRows<T> rows;
   for (std::int64_t i = first; i < last; ++i) {
     if (!builder.build(static_cast<std::int32_t>(i))) {
       if (rows.refused++ == 0) rows.first_refused = i;
@@ -204,7 +204,7 @@ Csr<T> fsai_factor(const Csr<T>& A, const FsaiPattern& pattern, int threads) {
 
   constexpr std::int64_t rows_a_task = 512;
   const std::int64_t tasks = (A.rows() + rows_a_task - 1) / rows_a_task;
-  std::vector<Rows<T>> parts(tasks);
+  std::vector<BuiltRows<T>> parts(tasks);
   detail::parallel_tasks(threads, tasks, [&](std::int64_t task) {
     const std::int64_t first = task * rows_a_task;
     parts[task] = build_rows(RowBuilder<T>(A, pattern, diagonal), first,
@@ -215,7 +215,7 @@ Csr<T> fsai_factor(const Csr<T>& A, const FsaiPattern& pattern, int threads) {
   Columns columns;
   std::vector<T> values;
   std::int64_t refused = 0, first_refused = 0;
-  for (Rows<T>& part : parts) {
+  for (BuiltRows<T>& part : parts) {
     if (refused == 0) first_refused = part.first_refused;
     refused += part.refused;
     for (const std::int64_t length : part.lengths) offsets.push_back(offsets.back() + length);

@@ -19,7 +19,7 @@ constexpr double least_pivot = 1e-8;  // of the diagonal element: else entries o
 constexpr double first_shift = 1e-3, greatest_shift = 1000;
 
 /// A pattern and its values in double, while they are computed.
-struct Rows {
+struct Entries {
   std::vector<std::int64_t> offsets = {0};
   std::vector<std::int32_t> columns;
   std::vector<double> values;
@@ -33,8 +33,8 @@ struct Rows {
 
 /// The entries of A for which keep(row, column).
 template <class T, class Keep>
-Rows part_of(const Csr<T>& A, const Keep& keep) {
-  Rows part;
+Entries part_of(const Csr<T>& A, const Keep& keep) {
+  Entries part;
   for (std::int64_t i = 0; i < A.rows(); ++i) {
     for (std::int64_t k = A.offsets()[i]; k < A.offsets()[i + 1]; ++k) {
       if (!keep(i, A.columns()[k])) continue;
@@ -47,7 +47,7 @@ Rows part_of(const Csr<T>& A, const Keep& keep) {
 }
 
 /// L from the lower triangle, whose rows end with their diagonals; the row of the first breakdown.
-std::optional<std::int64_t> factor_cholesky(Rows& L, double shift) {
+std::optional<std::int64_t> factor_cholesky(Entries& L, double shift) {
   std::vector<double> row(L.rows());  // l_ij of row i so far, else 0
   for (std::int64_t i = 0; i < L.rows(); ++i) {
     const std::int64_t first = L.offsets[i], diagonal = L.offsets[i + 1] - 1;
@@ -71,7 +71,7 @@ std::optional<std::int64_t> factor_cholesky(Rows& L, double shift) {
 
 /// L below the diagonals, U from them on; `diagonals` are their places. The row of the first
 /// breakdown.
-std::optional<std::int64_t> factor_lu(Rows& F, const std::vector<std::int64_t>& diagonals,
+std::optional<std::int64_t> factor_lu(Entries& F, const std::vector<std::int64_t>& diagonals,
                                       double shift) {
   constexpr std::int64_t absent = -1;
   std::vector<std::int64_t> place(F.rows(), absent);  // of the columns of row i
@@ -96,7 +96,7 @@ std::optional<std::int64_t> factor_lu(Rows& F, const std::vector<std::int64_t>& 
 
 /// Calls factor(values of A, shift) with growing shifts until none breaks down; returns the shift.
 template <class Factor>
-double shifted_until_it_exists(const char* name, Rows& factors, double shift,
+double shifted_until_it_exists(const char* name, Entries& factors, double shift,
                                const Factor& factor) {
   if (!(shift >= 0 && shift <= greatest_shift))
     throw Error(
@@ -123,7 +123,7 @@ IncompleteFactors<T> incomplete_cholesky(const Csr<T>& A, double shift) {
   detail::require_diagonal<T>("ic0", detail::diagonal_of(A), detail::not_positive,
                               detail::is_positive<T>);
   detail::require_finite("ic0", A);
-  Rows L = part_of(A, [](std::int64_t i, std::int32_t j) { return j <= i; });
+  Entries L = part_of(A, [](std::int64_t i, std::int32_t j) { return j <= i; });
   shift = shifted_until_it_exists("ic0", L, shift, factor_cholesky);
   Csr<T> lower = L.to_csr<T>();
   Csr<T> upper = transpose(lower);
@@ -136,20 +136,20 @@ IncompleteFactors<T> incomplete_lu(const Csr<T>& A, double shift) {
   detail::require_diagonal<T>("ilu0", detail::diagonal_of(A), detail::without_inverse,
                               detail::has_inverse<T>);
   detail::require_finite("ilu0", A);
-  Rows F = part_of(A, [](std::int64_t, std::int32_t) { return true; });
+  Entries F = part_of(A, [](std::int64_t, std::int32_t) { return true; });
   std::vector<std::int64_t> diagonals(A.rows());
   for (std::int64_t i = 0; i < A.rows(); ++i)
     diagonals[i] = std::lower_bound(F.columns.begin() + F.offsets[i],
                                     F.columns.begin() + F.offsets[i + 1], i) -
                    F.columns.begin();
-  shift = shifted_until_it_exists("ilu0", F, shift, [&](Rows& factors, double by) {
+  shift = shifted_until_it_exists("ilu0", F, shift, [&](Entries& factors, double by) {
     return factor_lu(factors, diagonals, by);
   });
 
   const Csr<double> both = F.to_csr<double>();
-  Rows lower = part_of(both, [](std::int64_t i, std::int32_t j) { return j <= i; });
+  Entries lower = part_of(both, [](std::int64_t i, std::int32_t j) { return j <= i; });
   for (std::int64_t i = 0; i < A.rows(); ++i) lower.values[lower.offsets[i + 1] - 1] = 1;
-  const Rows upper = part_of(both, [](std::int64_t i, std::int32_t j) { return j >= i; });
+  const Entries upper = part_of(both, [](std::int64_t i, std::int32_t j) { return j >= i; });
   return {lower.to_csr<T>(), upper.to_csr<T>(), shift};
 }
 

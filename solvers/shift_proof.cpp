@@ -11,7 +11,6 @@
 namespace tansolve::detail {
 namespace {
 
-constexpr double eps = std::numeric_limits<double>::epsilon();
 constexpr int most_attempts = 24;
 
 }  // namespace

@@ -13,7 +13,6 @@
 namespace tansolve::detail {
 namespace {
 
-constexpr double eps = std::numeric_limits<double>::epsilon();
 constexpr int most_placings = 40;
 
 LanczosSpace inner_space() {

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -53,6 +54,8 @@ class ShiftSearch {
   EigenReport run(Span<double, Host> vectors);
 
  private:
+  static constexpr double eps = std::numeric_limits<double>::epsilon();
+
   /// A pair with its true residual; its vector is a column of X_.
   struct Pair {
     double value, residual;

@@ -9,7 +9,7 @@
 
 namespace tansolve::detail {
 
-Pivots cholesky(std::int64_t n, double rounding, std::span<double> A) {
+CholeskyPivots cholesky(std::int64_t n, double rounding, std::span<double> A) {
   double largest = 0;
   for (std::int64_t j = 0; j < n; ++j) largest = std::max(largest, std::abs(A[j + j * n]));
   for (std::int64_t j = 0; j < n; ++j) {

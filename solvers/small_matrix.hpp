@@ -10,11 +10,11 @@ namespace tansolve::detail {
 /// A = L L' in place, L in the lower triangle of the symmetric n x n matrix. Returns how many
 /// pivots were above `rounding` times the largest diagonal element before one was not (n: all), and
 /// that one.
-struct Pivots {
+struct CholeskyPivots {
   std::int64_t good;
   double bad;  ///< NaN where A is
 };
-Pivots cholesky(std::int64_t n, double rounding, std::span<double> A);
+CholeskyPivots cholesky(std::int64_t n, double rounding, std::span<double> A);
 
 /// X = (L L')^-1 X for k columns.
 void cholesky_solve(std::int64_t n, std::span<const double> L, std::int64_t k, std::span<double> X);
