@@ -84,6 +84,10 @@ MatrixXd inverse(const MatrixXd& a) {
   return a.inverse();
 }
 
+MatrixXd cholesky_factor(const MatrixXd& a) {
+  return a.llt().matrixL();
+}
+
 VectorXd least_norm_solution(const MatrixXd& a, const VectorXd& b, double threshold) {
   Eigen::CompleteOrthogonalDecomposition<MatrixXd> decomposition;
   decomposition.setThreshold(threshold);

@@ -99,6 +99,9 @@ auto operator*(const A& a, const B& b) {
 
 Eigen::MatrixXd inverse(const Eigen::MatrixXd& a);
 
+/// L of the positive definite A = L L'.
+Eigen::MatrixXd cholesky_factor(const Eigen::MatrixXd& a);
+
 /// The solution of least norm of min ||b - A x||, singular values below `threshold` times the
 /// largest taken for 0.
 Eigen::VectorXd least_norm_solution(const Eigen::MatrixXd& a, const Eigen::VectorXd& b,
