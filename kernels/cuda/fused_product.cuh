@@ -14,7 +14,7 @@ namespace tansolve::detail {
 
 /// A persistent grid: each block copies the tables, then its warps take slices in turn, those of a
 /// block neighbours, so that they share what they read of x in the L1 cache.
-/// `entries_shared`: what symbols stand for fits into shared memory, too.
+/// `entries_shared`: what symbols stand for fits into shared memory, too, where it is apart.
 template <class T, Coding coding, bool escapes, RowEnds ends, bool entries_shared, int columns>
 __global__ void __launch_bounds__(fused_tuning(coding).threads,
                                   fused_tuning(coding).blocks_for(columns))
@@ -23,12 +23,18 @@ __global__ void __launch_bounds__(fused_tuning(coding).threads,
   using Agent = SliceAgent<T, coding, escapes, ends, entries_shared, columns>;
   constexpr int threads = fused_tuning(coding).threads;
   const DeviceMatrixView<T>& matrix = arguments.matrix;
-  if constexpr (entries_shared)
-    for (int i = threadIdx.x; i < matrix.entry_bytes / 16; i += threads)
-      reinterpret_cast<int4*>(shared_entries)[i] = reinterpret_cast<const int4*>(matrix.entries)[i];
-  if constexpr (traits(coding).geometry.M > 1)
+  if constexpr (Agent::whole_slots) {
     for (int i = threadIdx.x; i < matrix.code_count; i += threads)
-      Agent::codes()[i] = matrix.codes[i];
+      Agent::slots()[i] = Agent::whole_slot(matrix, i);
+  } else {
+    if constexpr (entries_shared)
+      for (int i = threadIdx.x; i < matrix.entry_bytes / 16; i += threads)
+        reinterpret_cast<int4*>(shared_entries)[i] =
+            reinterpret_cast<const int4*>(matrix.entries)[i];
+    if constexpr (traits(coding).geometry.M > 1)
+      for (int i = threadIdx.x; i < matrix.code_count; i += threads)
+        Agent::codes()[i] = matrix.codes[i];
+  }
   __syncthreads();
 
   Agent agent(arguments);
@@ -49,7 +55,10 @@ __global__ void __launch_bounds__(fused_tuning(coding).threads,
 template <class T, Coding coding, bool escapes, RowEnds ends, bool entries_shared, int columns>
 void launch_fused(Context<Cuda>& context, const FusedArguments<T>& arguments) {
   const auto kernel = fused_kernel<T, coding, escapes, ends, entries_shared, columns>;
-  const std::size_t shared_bytes = entries_shared ? arguments.matrix.entry_bytes : 0;
+  constexpr bool whole_slots =
+      SliceAgent<T, coding, escapes, ends, entries_shared, columns>::whole_slots;
+  const std::size_t shared_bytes =
+      entries_shared && !whole_slots ? arguments.matrix.entry_bytes : 0;
   constexpr int threads = fused_tuning(coding).threads;
   const cudaStream_t stream = context.stream();
   // Always the most, never what this matrix takes: the attribute is the kernel's, which other
