@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <optional>
 #include <utility>
 
 namespace tansolve::detail {
@@ -96,10 +97,13 @@ void for_parts(const RowSource<T>& source, const CodedRows& rows, std::int64_t b
       work(v, part, block.columns(part.row), block.values(part.row));
     }
   }
+  std::optional<RowBlock<T>> long_row;  // which many pieces share
   for (std::int64_t v = std::max(begin, whole); v < end; ++v) {
     const CodedRows::Part part = rows[v];
-    const RowBlock<T> block = source.block(part.row, part.row + 1, buffer);
-    work(v, part, block.columns(part.row) + part.first, block.values(part.row) + part.first);
+    if (!long_row || long_row->begin() != part.row)
+      long_row = source.block(part.row, part.row + 1, buffer);
+    work(v, part, long_row->columns(part.row) + part.first,
+         long_row->values(part.row) + part.first);
   }
 }
 
@@ -344,13 +348,9 @@ void encode_arrays(Survey<T>& survey, const Progress& progress, CompressedParts<
       lengths[v] = static_cast<std::uint32_t>(rows[v].length);
     parts.row_lengths = RowNumbers(lengths);
   } else {
-    const PatternsOfRows<T>* found = nullptr;
-    if (parts.plan.coding == Coding::patterns)
-      found = survey.patterns(PatternKind::values, no_limit);
-    else
-      found = survey.patterns(PatternKind::signs, most_signed_patterns);
-    if (found == nullptr && parts.plan.coding == Coding::shapes)
-      found = survey.patterns(PatternKind::columns, no_limit);
+    const auto* found = parts.plan.coding == Coding::patterns
+                            ? survey.patterns(PatternKind::values, no_limit)
+                            : survey.shapes(no_limit);
     if (found == nullptr)
       throw Error(ErrorCode::not_supported, "encode: more than 2^32 entries in distinct patterns");
     arrays.patterns = found->patterns;

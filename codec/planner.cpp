@@ -296,6 +296,8 @@ PlanChoice choose_plan(Survey<T>& survey, const PlanRequest& request) {
         .coding = coding.coding, .rows_per_lane = rows_per_lane, .row_ends = row_ends};
     choice.considered.push_back(predict(survey, plan, lengths, in_step, request.processor, gather));
   }
+  if (choice.considered.empty())
+    throw Error(ErrorCode::not_supported, "plan: more than 2^32 entries in distinct patterns");
   std::stable_sort(choice.considered.begin(), choice.considered.end(),
                    [&](const Candidate& a, const Candidate& b) {
                      return time ? a.nanoseconds < b.nanoseconds : a.bytes < b.bytes;
