@@ -24,10 +24,10 @@ class CompressedOperator<T, Cuda> final : public LinearOperator<T, Cuda> {
   std::string name() const override { return "dtans"; }
   bool capturable() const override { return true; }
   const CompressedMatrix<T>& matrix() const { return *matrix_; }
-  /// To be called after update_values() on the matrix, before the next product: lets the device's
-  /// copy go and makes another, whose addresses are others: what was recorded with the old one
-  /// must not be replayed. Waits. Throws as the constructor does; then products throw
-  /// Error(device) until it succeeds.
+  /// To be called after update_values() on the matrix, until which products are with the old
+  /// values: lets the device's copy go and makes another, whose addresses are others: what was
+  /// recorded with the old one must not be replayed. Waits. Throws as the constructor does; then
+  /// products throw Error(device) until it succeeds.
   void refresh();
   std::int64_t device_bytes() const {
     return (streams_ != nullptr ? streams_->bytes() : 0) +

@@ -14,6 +14,8 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <numeric>
+#include <stdexcept>
 
 using namespace tansolve;
 
@@ -141,6 +143,42 @@ TEST_CASE("a long row is not read anew for each of its pieces") {
   const auto packed = encode(survey, {.coding = Coding::packed});
   CHECK(packed.parts().arrays.order.pieces() > 100);
   CHECK(rows.entries_read() < 10 * matrix.nnz());
+}
+
+TEST_CASE("what a source throws comes through, whenever it does") {
+  class Failing final : public StreamedRows<double> {
+   public:
+    explicit Failing(int reads)
+        : StreamedRows(100'000,
+                       [] {
+                         std::vector<std::int64_t> offsets(100'001);
+                         std::iota(offsets.begin(), offsets.end(), 0);
+                         return offsets;
+                       }()),
+          reads_(reads) {}
+
+   private:
+    void read(std::int64_t begin, std::int64_t end, std::int32_t* columns,
+              double* values) const override {
+      if (reads_-- == 0) throw std::runtime_error("the disk is gone");
+      for (std::int64_t row = begin; row < end; ++row) {
+        *columns++ = static_cast<std::int32_t>(row);
+        *values++ = static_cast<double>(row % 7);
+      }
+    }
+    mutable std::atomic<int> reads_;
+  };
+  for (const int reads : {0, 1, 600, 4700})
+    for (const Plan& plan : test::all_plans({1})) {
+      CAPTURE(traits(plan.coding).name);
+      const Failing rows(reads);
+      Survey<double> survey(rows, 2);
+      const auto encode_it = [&] {
+        choose_plan(survey, {.processor = Processor::gpu});
+        encode(survey, plan);
+      };
+      CHECK_THROWS_WITH_AS(encode_it(), "the disk is gone", std::runtime_error);
+    }
 }
 
 TEST_CASE("a source whose columns are no matrix is refused by its row") {
