@@ -94,7 +94,7 @@ void for_parts(const RowSource<T>& source, const CodedRows& rows, std::int64_t b
     const RowBlock<T> block = source.block(least, most + 1, buffer);
     for (std::int64_t v = begin; v < whole; ++v) {
       const CodedRows::Part part = rows[v];
-      work(v, part, block.columns(part.row), block.values(part.row));
+      work(v, part, block.columns(part.row) + part.first, block.values(part.row) + part.first);
     }
   }
   std::optional<RowBlock<T>> long_row;  // which many pieces share
@@ -107,7 +107,8 @@ void for_parts(const RowSource<T>& source, const CodedRows& rows, std::int64_t b
   }
 }
 
-/// Writes words and, if asked for, column_words of parts whose slice_offsets are there.
+/// Writes words and, if asked for, column_words of parts whose order, row_lengths and slice_offsets
+/// are there.
 template <class T>
 class FieldEncoder {
  public:
@@ -115,7 +116,7 @@ class FieldEncoder {
                CompressedParts<T>& parts)
       : parts_(parts),
         source_(source),
-        rows_(source.offsets(), parts.arrays.order),
+        rows_(source.offsets(), parts.arrays.order, parts.row_lengths),
         values_(parts.arrays.values, value_exceptions),
         columns_(columns) {
     const std::uint64_t entries = parts.slice_offsets.back();
