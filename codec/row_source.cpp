@@ -24,9 +24,10 @@ StreamedRows<T>::StreamedRows(std::int64_t cols, std::vector<std::int64_t> offse
       offsets_,
       [&](std::int64_t begin, std::int64_t end) { return end < begin || end - begin > cols; });
   if (wrong != offsets_.end())
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("rows: row {} has {} entries, there must be 0 to {}",
-                            wrong - offsets_.begin(), wrong[1] - wrong[0], cols));
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("rows: row {} begins at {} and ends at {}; it must have 0 to {} entries",
+                    wrong - offsets_.begin(), wrong[0], wrong[1], cols));
 }
 
 template <class T>
