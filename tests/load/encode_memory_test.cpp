@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What compression takes of memory while it works, against what goes in and comes out.
+// What compression takes of memory while it works, against what goes in and comes out, and what is
+// left where memory runs out.
 #include "load/allocations.hpp"
+#include "support/matrices.hpp"
+#include "support/plans.hpp"
 
 #include <tansolve/codec/compress.hpp>
+#include <tansolve/codec/encode.hpp>
 #include <tansolve/codec/generators.hpp>
+#include <tansolve/codec/update_values.hpp>
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <new>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace tansolve::test {
 namespace {
@@ -51,6 +60,39 @@ TEST_CASE("rows that are read one by one are never in memory together") {
   const auto rows = generate_rows("poisson27:80");
   const auto [compressed, peak] = used(*rows, {.processor = Processor::gpu});
   CHECK(peak < compressed + 30 * rows->rows() + 2 * 12 * (std::int64_t{27} << 14));
+}
+
+TEST_CASE("where memory runs out under new values, the old ones are left, or fields of zeros") {
+  const auto matrix = generate("varcoef7:6"), other = generate("varcoef7:6@5");
+  std::vector<double> values(other.values().begin(), other.values().end());
+  values[77] = 1e-300;
+  const std::span<const double> given(values);
+  for (const Plan& plan : all_plans({2})) {
+    CAPTURE(traits(plan.coding).name);
+    bool failed = true;
+    for (std::int64_t count = 0; failed; count += 1 + count / 8) {
+      CAPTURE(count);
+      auto compressed = encode(matrix, plan, count_pairs(matrix));
+      fail_after(count);
+      try {
+        update_values(compressed, given, 1);
+      } catch (const std::bad_alloc&) {
+      }
+      failed = has_failed();
+      fail_after(-1);
+      CHECK_NOTHROW(CompressedMatrix<double>(compressed.parts()));
+      const auto left = compressed.decode();
+      if (!failed)
+        CHECK(std::ranges::equal(left.values(), values));
+      else if (plan.coding == Coding::shapes || plan.coding == Coding::packed)
+        CHECK((same_bits(left, matrix) ||
+               std::ranges::all_of(left.values(), [](double value) { return value == 0; })));
+      else
+        CHECK(same_bits(left, matrix));
+      update_values(compressed, given);
+      CHECK(std::ranges::equal(compressed.decode().values(), values));
+    }
+  }
 }
 
 }  // namespace
