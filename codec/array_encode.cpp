@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <optional>
 #include <utility>
 
 namespace tansolve::detail {
@@ -93,17 +94,21 @@ void for_parts(const RowSource<T>& source, const CodedRows& rows, std::int64_t b
     const RowBlock<T> block = source.block(least, most + 1, buffer);
     for (std::int64_t v = begin; v < whole; ++v) {
       const CodedRows::Part part = rows[v];
-      work(v, part, block.columns(part.row), block.values(part.row));
+      work(v, part, block.columns(part.row) + part.first, block.values(part.row) + part.first);
     }
   }
+  std::optional<RowBlock<T>> long_row;  // which many pieces share
   for (std::int64_t v = std::max(begin, whole); v < end; ++v) {
     const CodedRows::Part part = rows[v];
-    const RowBlock<T> block = source.block(part.row, part.row + 1, buffer);
-    work(v, part, block.columns(part.row) + part.first, block.values(part.row) + part.first);
+    if (!long_row || long_row->begin() != part.row)
+      long_row = source.block(part.row, part.row + 1, buffer);
+    work(v, part, long_row->columns(part.row) + part.first,
+         long_row->values(part.row) + part.first);
   }
 }
 
-/// Writes words and, if asked for, column_words of parts whose slice_offsets are there.
+/// Writes words and, if asked for, column_words of parts whose order, row_lengths and slice_offsets
+/// are there.
 template <class T>
 class FieldEncoder {
  public:
@@ -111,7 +116,7 @@ class FieldEncoder {
                CompressedParts<T>& parts)
       : parts_(parts),
         source_(source),
-        rows_(source.offsets(), parts.arrays.order),
+        rows_(source.offsets(), parts.arrays.order, parts.row_lengths),
         values_(parts.arrays.values, value_exceptions),
         columns_(columns) {
     const std::uint64_t entries = parts.slice_offsets.back();
@@ -344,13 +349,9 @@ void encode_arrays(Survey<T>& survey, const Progress& progress, CompressedParts<
       lengths[v] = static_cast<std::uint32_t>(rows[v].length);
     parts.row_lengths = RowNumbers(lengths);
   } else {
-    const PatternsOfRows<T>* found = nullptr;
-    if (parts.plan.coding == Coding::patterns)
-      found = survey.patterns(PatternKind::values, no_limit);
-    else
-      found = survey.patterns(PatternKind::signs, most_signed_patterns);
-    if (found == nullptr && parts.plan.coding == Coding::shapes)
-      found = survey.patterns(PatternKind::columns, no_limit);
+    const auto* found = parts.plan.coding == Coding::patterns
+                            ? survey.patterns(PatternKind::values, no_limit)
+                            : survey.shapes(no_limit);
     if (found == nullptr)
       throw Error(ErrorCode::not_supported, "encode: more than 2^32 entries in distinct patterns");
     arrays.patterns = found->patterns;

@@ -35,7 +35,4 @@ double padded_share(std::span<const std::int64_t> offsets, const RowOrder& order
 template <class T>
 ColumnFormat choose_column_format(const RowSource<T>& source, const RowOrder& order, int threads);
 
-/// Most patterns with signs: beyond, fields hold the signs.
-inline constexpr std::int64_t most_signed_patterns = 4096;
-
 }  // namespace tansolve::detail

@@ -33,6 +33,8 @@ constexpr double least_nanoseconds = 5000;
 constexpr double launch = 4000, waiting_entry = 190;
 /// What of patterns and dictionaries kernels keep in shared memory.
 constexpr double shared_tables = 56 << 10, shared_dictionary = 48 << 10;
+/// Larger tables no kernel takes.
+constexpr double most_table_bytes = 2147483647;
 /// On one core of the host.
 constexpr double host_nonzero = 0.6, host_field = 3, host_bandwidth = 9.7;
 
@@ -45,7 +47,7 @@ struct Size {
   double numbers = 0;  ///< of rows, and their order
   double tables = 0;
   double fields = 0;            ///< with exceptions and slice offsets
-  bool far_tables = false;      ///< beyond shared memory
+  double gpu_tables = 0;        ///< bytes of patterns as kernels read them
   bool far_dictionary = false;  ///< likewise
   double dictionary_bytes = 0;  ///< of such a one that each nonzero reads beyond the L1 cache
   double entries = 0;           ///< of fields
@@ -53,6 +55,7 @@ struct Size {
   int column_bits = 0;
   Gather gather;
   double total() const { return numbers + tables + fields; }
+  bool far_tables() const { return gpu_tables > shared_tables; }
 };
 
 double longest_row(std::span<const std::int64_t> offsets) {
@@ -85,14 +88,13 @@ std::optional<Size> patterns_size(Survey<T>& survey, std::int64_t limit) {
   const auto patterns = static_cast<double>(found->patterns.count());
   const auto entries = static_cast<double>(found->patterns.offsets.size());
   size.tables = 4 * patterns + (4 + sizeof(T)) * entries;
-  size.far_tables = 16 * patterns + 2 * sizeof(T) * entries > shared_tables;
+  size.gpu_tables = 16 * patterns + 2 * sizeof(T) * entries;
   return size;
 }
 
 template <class T>
 std::optional<Size> shapes_size(Survey<T>& survey, std::int64_t limit) {
-  const auto* found = survey.patterns(PatternKind::signs, std::min(limit, most_signed_patterns));
-  if (found == nullptr) found = survey.patterns(PatternKind::columns, limit);
+  const auto* found = survey.shapes(limit);
   if (found == nullptr) return {};
   Size size;
   const auto& source = survey.source();
@@ -101,9 +103,8 @@ std::optional<Size> shapes_size(Survey<T>& survey, std::int64_t limit) {
   size.tables =
       static_cast<double>(4 * (found->patterns.starts.size() + found->patterns.offsets.size()) +
                           found->patterns.negative.size());
-  size.far_tables = 16 * static_cast<double>(found->patterns.starts.size()) +
-                        8 * static_cast<double>(found->patterns.offsets.size()) >
-                    shared_tables;
+  size.gpu_tables = 16 * static_cast<double>(found->patterns.starts.size()) +
+                    8 * static_cast<double>(found->patterns.offsets.size());
   size.fields = static_cast<double>(source.rows()) / warp_size * 8;
   add_values(survey, choose_value_format(survey.values(), found->patterns.negative.empty()),
              entries, size);
@@ -135,22 +136,18 @@ double field_nanoseconds(double nnz, bool shapes, const Size& size, double bytes
                          const Gather& natural) {
   const Gather& gather = shapes ? natural : size.gather;
   // Patterns beyond shared memory are read as fields are.
-  if (shapes && size.far_tables) bytes += sizeof(std::uint64_t) * nnz;
+  if (shapes && size.far_tables()) bytes += sizeof(std::uint64_t) * nnz;
   const double scattered = gather.bytes + size.dictionary_bytes * nnz;
   const double memory =
       bytes / (shapes ? shape_bandwidth : packed_bandwidth) + scattered / scattered_bandwidth;
   const double field = size.column_bits > 16 ? far_field : near_field;
-  const double work = shapes ? nnz * (size.far_tables ? far_shape_nonzero : shape_nonzero)
+  const double work = shapes ? nnz * (size.far_tables() ? far_shape_nonzero : shape_nonzero)
                              : size.entries * (field + (size.far_dictionary ? far_look_up : 0));
   return std::max({memory, gather_nanoseconds({.lines = gather.lines}), work,
                    launch + waiting_entry * size.longest});
 }
 
 }  // namespace
-
-std::int64_t most_patterns(std::int64_t rows) {
-  return std::clamp<std::int64_t>(rows / 8, 64, 1 << 16);
-}
 
 template <class T>
 std::optional<Candidate> predict_arrays(Survey<T>& survey, Coding coding, bool asked,
@@ -161,7 +158,8 @@ std::optional<Candidate> predict_arrays(Survey<T>& survey, Coding coding, bool a
                                    : coding == Coding::shapes
                                        ? shapes_size(survey, limit)
                                        : packed_size(survey, processor == Processor::gpu);
-  if (!size) return {};
+  if (!size || (processor == Processor::gpu && !asked && size->gpu_tables > most_table_bytes))
+    return {};
   Candidate candidate{.plan = {.coding = coding}};
   candidate.bytes = size->total();
   const RowSource<T>& source = survey.source();
@@ -174,7 +172,7 @@ std::optional<Candidate> predict_arrays(Survey<T>& survey, Coding coding, bool a
   }
   if (coding == Coding::patterns) {
     candidate.nanoseconds =
-        nnz * (size->far_tables ? far_pattern_nonzero : pattern_nonzero) + rows * pattern_row;
+        nnz * (size->far_tables() ? far_pattern_nonzero : pattern_nonzero) + rows * pattern_row;
   } else {
     const double bytes = candidate.bytes + static_cast<double>(sizeof(T)) *
                                                static_cast<double>(source.rows() + source.cols());

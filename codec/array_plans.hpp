@@ -10,11 +10,9 @@
 
 namespace tansolve::detail {
 
-/// The most patterns that are considered for a matrix of so many rows where none are asked for.
-std::int64_t most_patterns(std::int64_t rows);
-
 /// Predicted bytes and time of such a coding, on a GPU with this gather of x; none where there are
-/// too many patterns for it to be considered, unless it is asked for.
+/// too many patterns, or too large ones for the GPU, for it to be considered, unless it is asked
+/// for.
 template <class T>
 std::optional<Candidate> predict_arrays(Survey<T>& survey, Coding coding, bool asked,
                                         Processor processor, const Gather& gather);

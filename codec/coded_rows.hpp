@@ -2,7 +2,7 @@
 // Coded rows as parts of rows: what is to be written at a place.
 #pragma once
 
-#include <tansolve/codec/arrays.hpp>
+#include <tansolve/codec/compressed_matrix.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -14,6 +14,7 @@ namespace tansolve::detail {
 /// Refers to the offsets of the rows and to their order.
 class CodedRows {
  public:
+  /// Cuts long rows into pieces of about equal lengths.
   CodedRows(std::span<const std::int64_t> offsets, const RowOrder& order)
       : offsets_(offsets), order_(order) {
     for (std::size_t i = 0; i < order.long_rows.size(); ++i) {
@@ -23,6 +24,22 @@ class CodedRows {
       for (std::int64_t p = 0; p < pieces; ++p) {
         const std::int64_t first = std::min(p * length, nnz);
         pieces_.push_back({row, first, std::min((p + 1) * length, nnz) - first});
+      }
+    }
+  }
+
+  /// As they are coded already: with these lengths, which whoever coded them may have chosen
+  /// otherwise.
+  CodedRows(std::span<const std::int64_t> offsets, const RowOrder& order, const RowNumbers& lengths)
+      : offsets_(offsets), order_(order), pieces_(order.pieces()) {
+    for (std::int64_t v = 0; v < std::ssize(order.order); ++v)
+      if (order.order[v] >= rows()) pieces_[order.order[v] - rows()].length = lengths[v];
+    for (std::size_t i = 0; i < order.long_rows.size(); ++i) {
+      std::int64_t first = 0;
+      for (std::uint32_t s = order.long_starts[i]; s < order.long_starts[i + 1]; ++s) {
+        pieces_[s].row = order.long_rows[i];
+        pieces_[s].first = first;
+        first += pieces_[s].length;
       }
     }
   }
@@ -38,7 +55,7 @@ class CodedRows {
   std::int64_t size() const { return order_.coded_rows(rows()); }
   /// Whether coded row v is row v.
   bool in_order() const { return order_.order.empty(); }
-  /// Those before are rows, whole, those from there on pieces.
+  /// Where this library has coded them, those before are rows, whole, those from there on pieces.
   std::int64_t whole() const { return size() - std::ssize(pieces_); }
 
   Part operator[](std::int64_t v) const {

@@ -158,7 +158,8 @@ CompressedMatrix<T> encode(Survey<T>& survey, const Plan& plan, const Progress& 
   }
   parts.tables = build_tables<T>(survey.histogram(), plan.coding);
   if (parts.nnz > 0 && parts.tables.empty())
-    throw Error(ErrorCode::invalid_argument, "encode: the histogram is not of this matrix");
+    throw Error(ErrorCode::bad_input,
+                "encode: the histogram is of another matrix, without entries");
   parts.row_lengths = RowNumbers::lengths(survey.source().offsets());
 
   const std::int64_t per_slice = plan.rows_per_slice();

@@ -140,23 +140,25 @@ class Lengths {
     const std::int64_t rows = std::ssize(offsets) - 1;
     for (std::int64_t i = 0; i < rows; ++i)
       longest_ = std::max(longest_, offsets[i + 1] - offsets[i]);
-    if (row_ends == RowEnds::aligned || rows_per_lane == 1) {
-      for (std::int64_t i = 0; i < rows; ++i) count(offsets[i + 1] - offsets[i]);
-      return;
-    }
     for (std::int64_t base = 0; base < rows; base += std::int64_t{warp_size} * rows_per_lane)
       for (int j = 0; j < warp_size; ++j) {
-        std::int64_t length = 0;
-        for (int i = 0; i < rows_per_lane; ++i)
-          if (const std::int64_t row = base + j + std::int64_t{warp_size} * i; row < rows)
-            length += offsets[row + 1] - offsets[row];
-        count(length);
+        std::int64_t of_lane = 0;
+        for (int i = 0; i < rows_per_lane; ++i) {
+          const std::int64_t row = base + j + std::int64_t{warp_size} * i;
+          const std::int64_t length = row < rows ? offsets[row + 1] - offsets[row] : 0;
+          if (row_ends == RowEnds::aligned) count(length);
+          of_lane += length;
+        }
+        if (row_ends == RowEnds::crossing) count(of_lane);
+        if (of_lane > 0) ++busy_lanes_;
       }
   }
 
   std::int64_t longest() const { return longest_; }
   double padded_share() const { return padded_share_; }  ///< detail::padded_share
   double number_bytes() const { return number_bytes_; }  ///< of the lengths
+  /// Lanes with entries.
+  double busy_lanes() const { return static_cast<double>(busy_lanes_); }
 
   /// Symbols of padding.
   double symbols(const CodingTraits& coding) const {
@@ -172,7 +174,7 @@ class Lengths {
   void count(std::int64_t length) { ++counts_[length % std::ssize(counts_)]; }
 
   double padded_share_, number_bytes_;
-  std::int64_t longest_ = 0;
+  std::int64_t longest_ = 0, busy_lanes_ = 0;
   std::array<std::int64_t, 8> counts_{};
 };
 
@@ -209,8 +211,9 @@ Candidate predict(Survey<T>& survey, const Plan& plan, const Lengths& lengths, d
   const double symbols = nnz * tables + padding;
   if (geometry.f > 0 && nnz > 0) {
     const double segment_digits = std::max(0.0, geometry.l * (geometry.k - bits / symbols));
-    const double before_last = segment_digits * std::max(0.0, symbols / lanes / geometry.l - 1);
-    bits += lanes * (segment_digits + (before_last < 32 ? before_last : 16));
+    const double before_last =
+        segment_digits * std::max(0.0, symbols / lengths.busy_lanes() / geometry.l - 1);
+    bits += lengths.busy_lanes() * (segment_digits + (before_last < 32 ? before_last : 16));
   }
   candidate.bytes += bits / 8 + lanes / warp_size * 8 + lengths.number_bytes();
 
@@ -296,6 +299,8 @@ PlanChoice choose_plan(Survey<T>& survey, const PlanRequest& request) {
         .coding = coding.coding, .rows_per_lane = rows_per_lane, .row_ends = row_ends};
     choice.considered.push_back(predict(survey, plan, lengths, in_step, request.processor, gather));
   }
+  if (choice.considered.empty())
+    throw Error(ErrorCode::not_supported, "plan: more than 2^32 entries in distinct patterns");
   std::stable_sort(choice.considered.begin(), choice.considered.end(),
                    [&](const Candidate& a, const Candidate& b) {
                      return time ? a.nanoseconds < b.nanoseconds : a.bytes < b.bytes;

@@ -56,7 +56,8 @@ struct PlanChoice {
 /// lane), time from a cost a nonzero and coding that was measured on a host and on an H200.
 /// Deterministic, on any number of threads. What it finds stays in the survey.
 /// Throws Error(invalid_argument) for a forced rows_per_lane out of range, and for one, or row
-/// ends, where the forced coding has no streams.
+/// ends, where the forced coding has no streams; Error(not_supported) for patterns or shapes that
+/// are forced on a matrix with more than 2^32 entries in distinct ones.
 template <class T>
 PlanChoice choose_plan(Survey<T>& survey, const PlanRequest& request = {});
 /// The same of a matrix in memory whose histogram is at hand.

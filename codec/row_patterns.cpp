@@ -186,6 +186,7 @@ class Joint {
 /// they repeat each other.
 template <class T>
 bool begins_with_too_many(const RowSource<T>& source, PatternKind kind, std::int64_t limit) {
+  if (limit >= source.rows()) return false;
   constexpr std::int64_t block_rows = 1 << 12;
   const PatternSet<T> set(kind);
   detail::PairMap seen;

@@ -20,10 +20,14 @@ StreamedRows<T>::StreamedRows(std::int64_t cols, std::vector<std::int64_t> offse
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("rows: {} x {}; the dimensions must lie in 0 to {}",
                             offsets_.size() - 1, cols, most));
-  const auto falls = std::ranges::adjacent_find(offsets_, std::greater<>());
-  if (falls != offsets_.end())
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("rows: row {} ends before it begins", falls - offsets_.begin()));
+  const auto wrong = std::ranges::adjacent_find(
+      offsets_,
+      [&](std::int64_t begin, std::int64_t end) { return end < begin || end - begin > cols; });
+  if (wrong != offsets_.end())
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("rows: row {} begins at {} and ends at {}; it must have 0 to {} entries",
+                    wrong - offsets_.begin(), wrong[0], wrong[1], cols));
 }
 
 template <class T>

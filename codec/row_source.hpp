@@ -91,8 +91,8 @@ class CsrRows final : public RowSource<T> {
 template <class T>
 class StreamedRows : public RowSource<T> {
  public:
-  /// Takes rows + 1 offsets. Throws Error(invalid_argument) where they do not begin with 0 or do
-  /// decrease, and for dimensions beyond those of Csr.
+  /// Takes rows + 1 offsets. Throws Error(invalid_argument) where they do not begin with 0, do
+  /// decrease or give a row more entries than columns, and for dimensions beyond those of Csr.
   StreamedRows(std::int64_t cols, std::vector<std::int64_t> offsets);
 
   std::int64_t cols() const final { return cols_; }

@@ -73,9 +73,10 @@ class SymbolFinder {
     if (tables == 1 || table == 0) raw.push_back(delta);
     if (tables == 1 || table == 1) put_value(value, raw);
     const std::uint32_t escape = tables_[table].code.escape;
-    // A histogram that was sampled may miss a pair although its own pairs all found slots.
     if (escape == CodingTable::no_escape)
-      throw Error(ErrorCode::invalid_argument, "encode: the histogram is not of this matrix");
+      throw Error(ErrorCode::bad_input,
+                  "encode: a pair that was not there when pairs were counted: the histogram is of "
+                  "another matrix, or the source of the rows gave others before");
     return escape;
   }
 

@@ -3,7 +3,13 @@
 #include <tansolve/codec/array_encode.hpp>
 #include <tansolve/codec/survey.hpp>
 
+#include <algorithm>
+
 namespace tansolve {
+
+std::int64_t detail::most_patterns(std::int64_t rows) {
+  return std::clamp<std::int64_t>(rows / 8, 64, 1 << 16);
+}
 
 template <class T>
 const Histogram& Survey<T>::histogram() {
@@ -19,6 +25,14 @@ const PatternsOfRows<T>* Survey<T>::patterns(PatternKind kind, std::int64_t limi
     if (!found) in_vain = limit;
   }
   return found && found->patterns.count() <= limit ? &*found : nullptr;
+}
+
+template <class T>
+const PatternsOfRows<T>* Survey<T>::shapes(std::int64_t limit) {
+  constexpr std::int64_t most_signed = 4096;
+  const std::int64_t few = std::min(detail::most_patterns(source_.rows()), most_signed);
+  const auto* with_signs = patterns(PatternKind::signs, few);
+  return with_signs != nullptr ? with_signs : patterns(PatternKind::columns, limit);
 }
 
 template <class T>

@@ -13,6 +13,10 @@
 #include <optional>
 
 namespace tansolve {
+namespace detail {
+/// The most patterns that are considered for a matrix of so many rows where none are asked for.
+std::int64_t most_patterns(std::int64_t rows);
+}  // namespace detail
 
 /// Facts of a matrix, searched when they are first asked for. Plan a matrix and encode it with one
 /// survey, so that the encoder finds what the planner has found. Facts do not depend on the number
@@ -32,6 +36,9 @@ class Survey {
   const Histogram& histogram();
   /// None where there are more than `limit`.
   const PatternsOfRows<T>* patterns(PatternKind kind, std::int64_t limit);
+  /// Of coding shapes: with signs, which fields need not hold then, where these leave few patterns.
+  /// None where there are more than `limit`, which is to be most_patterns(rows) or more.
+  const PatternsOfRows<T>* shapes(std::int64_t limit);
   const ValueFacts<T>& values();
   /// Of coding packed.
   const RowOrder& order();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // New values by coding.
 #include <tansolve/codec/array_encode.hpp>
-#include <tansolve/codec/array_plans.hpp>
 #include <tansolve/codec/array_reader.hpp>
 #include <tansolve/codec/encode.hpp>
 #include <tansolve/codec/error.hpp>

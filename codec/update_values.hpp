@@ -18,7 +18,8 @@ namespace tansolve {
 /// - patterns keep theirs where the rows of each pattern still have the same values. Where they
 ///   have not, the patterns are split, and if that gives more than max(64, rows / 8) or 2^16, the
 ///   coding becomes shapes: look at plan() if it matters;
-/// - streams of symbols are decoded, counted and encoded again.
+/// - streams of symbols are decoded, counted and encoded again, which takes longer than to compress
+///   a Csr anew.
 ///
 /// What refers to the matrix must be told: CompressedOperator::refresh(). `threads`, 0: as many as
 /// OpenMP would start. Throws Error(invalid_argument) for another number of values, whereupon the

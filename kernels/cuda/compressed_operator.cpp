@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The compressed operator on the GPU.
+#include <tansolve/codec/error.hpp>
 #include <tansolve/kernels/cuda/array_product.hpp>
 #include <tansolve/kernels/cuda/compressed_operator.hpp>
 #include <tansolve/kernels/cuda/fused_product.hpp>
@@ -24,6 +25,7 @@ void CompressedOperator<T, Cuda>::refresh() {
     streams_ = std::make_unique<detail::DeviceMatrix<T>>(this->context(), *matrix_);
   else
     arrays_ = std::make_unique<detail::ArrayMatrix<T>>(this->context(), *matrix_);
+  plan_ = matrix_->plan();
 }
 
 template <class T>
@@ -56,11 +58,12 @@ void CompressedOperator<T, Cuda>::apply_block_impl(std::int64_t columns, Span<co
 
 template <class T>
 void CompressedOperator<T, Cuda>::product(const detail::ProductVectors<T>& vectors) const {
-  const Plan& plan = matrix_->plan();
   if (streams_ != nullptr)
-    detail::fused_product<T>(this->context(), plan, streams_->view(), vectors);
+    detail::fused_product<T>(this->context(), plan_, streams_->view(), vectors);
+  else if (arrays_ != nullptr)
+    detail::array_product<T>(this->context(), plan_.coding, arrays_->view(), vectors);
   else
-    detail::array_product<T>(this->context(), plan.coding, arrays_->view(), vectors);
+    throw Error(ErrorCode::device, "dtans: refresh() failed and left no matrix on the GPU");
 }
 
 template <class T>

@@ -24,12 +24,14 @@ class CompressedOperator<T, Cuda> final : public LinearOperator<T, Cuda> {
   std::string name() const override { return "dtans"; }
   bool capturable() const override { return true; }
   const CompressedMatrix<T>& matrix() const { return *matrix_; }
-  /// To be called after update_values() on the matrix, before the next product: lets the device's
-  /// copy go and makes another, whose addresses are others: what was recorded with the old one
-  /// must not be replayed. Waits. Throws as the constructor does; then no product is possible.
+  /// To be called after update_values() on the matrix, until which products are with the old
+  /// values: lets the device's copy go and makes another, whose addresses are others: what was
+  /// recorded with the old one must not be replayed. Waits. Throws as the constructor does; then
+  /// products throw Error(device) until it succeeds.
   void refresh();
   std::int64_t device_bytes() const {
-    return streams_ != nullptr ? streams_->bytes() : arrays_->bytes();
+    return (streams_ != nullptr ? streams_->bytes() : 0) +
+           (arrays_ != nullptr ? arrays_->bytes() : 0);
   }
 
  protected:
@@ -45,6 +47,7 @@ class CompressedOperator<T, Cuda> final : public LinearOperator<T, Cuda> {
   void product(const detail::ProductVectors<T>& vectors) const;
 
   const CompressedMatrix<T>* matrix_;
+  Plan plan_;  ///< of the device's copy: update_values() may change the matrix's
   std::unique_ptr<detail::DeviceMatrix<T>> streams_;  ///< one of them, by the coding
   std::unique_ptr<detail::ArrayMatrix<T>> arrays_;
 };

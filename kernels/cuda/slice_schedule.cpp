@@ -88,13 +88,14 @@ std::vector<std::uint32_t> balanced_schedule(std::span<const std::uint32_t> offs
       std::sort(of_warp[w].begin(), of_warp[w].end());
       for (std::int64_t i = 0; i < std::ssize(of_warp[w]); ++i) {
         const std::int64_t position = i * warps + block * grid.warps + w;
+        if ((i + 1) * warps > 2 * slices) return {};
         if (position >= std::ssize(schedule))
           schedule.resize((i + 1) * warps, static_cast<std::uint32_t>(slices));
         schedule[position] = static_cast<std::uint32_t>(of_warp[w][i]);
       }
     }
   }
-  return std::ssize(schedule) <= 2 * slices ? schedule : std::vector<std::uint32_t>();
+  return schedule;
 }
 
 }  // namespace tansolve::detail

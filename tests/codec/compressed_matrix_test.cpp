@@ -176,6 +176,21 @@ TEST_CASE("a matrix of unique pairs is sampled, and what the sample misses escap
   CHECK(test::same_bits(encode(matrix, {Coding::paper, 1}, histogram).decode(), matrix));
 }
 
+TEST_CASE("the histogram of another matrix, all of whose pairs are coded, is refused") {
+  const auto matrix = generate("poisson5:9");
+  const Histogram other = count_pairs(generate("poisson5:7"));
+  for (const Plan& plan : test::all_plans({1})) {
+    CAPTURE(traits(plan.coding).name);
+    if (is_stream(plan.coding))
+      CHECK_THROWS_WITH_AS(encode(matrix, plan, other), doctest::Contains("of another matrix"),
+                           Error);
+    else
+      CHECK(test::same_bits(encode(matrix, plan, other).decode(), matrix));
+    if (is_stream(plan.coding))
+      CHECK_THROWS_WITH_AS(encode(matrix, plan, {}), doctest::Contains("without entries"), Error);
+  }
+}
+
 TEST_CASE("progress is reported up to the whole") {
   const auto matrix = test::random_matrix<double>(30000, 30000, 20, 5, [](auto&) { return 1.0; });
   double last = 0;

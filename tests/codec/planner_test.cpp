@@ -10,7 +10,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <random>
 #include <string>
+#include <vector>
 
 using namespace tansolve;
 
@@ -33,6 +36,40 @@ TEST_CASE("predicted bytes agree with the encoded matrix within a tenth") {
       CHECK(choice.chosen.bytes ==
             doctest::Approx(static_cast<double>(encoded.storage().total())).epsilon(0.1));
     }
+}
+
+TEST_CASE("lanes without entries cost nothing, and are predicted so") {
+  std::mt19937_64 random(5);
+  std::vector<Triplet<double>> triplets;
+  for (std::int64_t i = 0; i < 4000; i += 5)
+    for (std::int64_t j = random() % 40; j < 4000; j += 1 + random() % 300)
+      triplets.push_back({i, j, j % 2 == 0 ? 0.5 : -0.5});
+  const auto matrix = Csr<double>::from_triplets(4000, 4000, triplets);
+  const Histogram histogram = count_pairs(matrix);
+  for (const int rows_per_lane : {1, 2})
+    for (const RowEnds row_ends : {RowEnds::aligned, RowEnds::crossing}) {
+      const auto choice = choose_plan(
+          matrix, histogram,
+          {.coding = Coding::paper, .rows_per_lane = rows_per_lane, .row_ends = row_ends});
+      const auto encoded = encode(matrix, choice.chosen.plan, histogram);
+      CHECK(choice.chosen.bytes ==
+            doctest::Approx(static_cast<double>(encoded.storage().total())).epsilon(0.1));
+    }
+}
+
+TEST_CASE("where few columns have many signs, shapes is encoded as it was predicted") {
+  std::mt19937_64 random(7);
+  std::vector<Triplet<double>> triplets;
+  for (std::int64_t i = 0; i < 1000; ++i)
+    for (std::int64_t j = i; j < std::min<std::int64_t>(i + 12, 1000); ++j)
+      triplets.push_back({i, j, std::normal_distribution<double>()(random)});
+  const auto matrix = Csr<double>::from_triplets(1000, 1000, triplets);
+  const Histogram histogram = count_pairs(matrix);
+  const auto choice = choose_plan(matrix, histogram, {.objective = Objective::memory});
+  REQUIRE(choice.chosen.plan.coding == Coding::shapes);
+  const auto encoded = encode(matrix, choice.chosen.plan, histogram);
+  CHECK(choice.chosen.bytes ==
+        doctest::Approx(static_cast<double>(encoded.storage().total())).epsilon(0.02));
 }
 
 TEST_CASE("the memory objective takes the fewest bytes and the time objective the least time") {

@@ -14,6 +14,8 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <numeric>
+#include <stdexcept>
 
 using namespace tansolve;
 
@@ -33,6 +35,7 @@ class CopiedRows final : public StreamedRows<T> {
     reads_ = reads;
   }
   std::int64_t most_rows() const { return most_rows_; }
+  std::int64_t entries_read() const { return entries_read_; }
 
  private:
   void read(std::int64_t begin, std::int64_t end, std::int32_t* columns, T* values) const override {
@@ -40,6 +43,7 @@ class CopiedRows final : public StreamedRows<T> {
     for (auto most = most_rows_.load(); end - begin > most;)
       most_rows_.compare_exchange_weak(most, end - begin);
     const std::int64_t first = this->offsets()[begin], count = this->offsets()[end] - first;
+    entries_read_ += count;
     std::copy_n(matrix.columns().data() + first, count, columns);
     std::copy_n(matrix.values().data() + first, count, values);
   }
@@ -47,7 +51,7 @@ class CopiedRows final : public StreamedRows<T> {
   const Csr<T>& matrix_;
   const Csr<T>* later_ = nullptr;
   mutable std::atomic<int> reads_ = 0;
-  mutable std::atomic<std::int64_t> most_rows_ = 0;
+  mutable std::atomic<std::int64_t> most_rows_ = 0, entries_read_ = 0;
 };
 
 template <class T>
@@ -129,6 +133,54 @@ TEST_CASE("blocks that are read stay small") {
   CHECK(rows.most_rows() <= 1 << 16);
 }
 
+TEST_CASE("a long row is not read anew for each of its pieces") {
+  std::vector<Triplet<double>> triplets;
+  for (std::int64_t j = 0; j < 100'000; ++j) triplets.push_back({700, j, 1.0 / (1.0 + j)});
+  for (std::int64_t i = 0; i < 2000; ++i) triplets.push_back({i, 50 * i, 2.0});
+  const auto matrix = Csr<double>::from_triplets(2000, 100'000, triplets);
+  const CopiedRows<double> rows(matrix);
+  Survey<double> survey(rows, 1);
+  const auto packed = encode(survey, {.coding = Coding::packed});
+  CHECK(packed.parts().arrays.order.pieces() > 100);
+  CHECK(rows.entries_read() < 10 * matrix.nnz());
+}
+
+TEST_CASE("what a source throws comes through, whenever it does") {
+  class Failing final : public StreamedRows<double> {
+   public:
+    explicit Failing(int reads)
+        : StreamedRows(100'000,
+                       [] {
+                         std::vector<std::int64_t> offsets(100'001);
+                         std::iota(offsets.begin(), offsets.end(), 0);
+                         return offsets;
+                       }()),
+          reads_(reads) {}
+
+   private:
+    void read(std::int64_t begin, std::int64_t end, std::int32_t* columns,
+              double* values) const override {
+      if (reads_-- == 0) throw std::runtime_error("the disk is gone");
+      for (std::int64_t row = begin; row < end; ++row) {
+        *columns++ = static_cast<std::int32_t>(row);
+        *values++ = static_cast<double>(row % 7);
+      }
+    }
+    mutable std::atomic<int> reads_;
+  };
+  for (const int reads : {0, 1, 600, 4700})
+    for (const Plan& plan : test::all_plans({1})) {
+      CAPTURE(traits(plan.coding).name);
+      const Failing rows(reads);
+      Survey<double> survey(rows, 2);
+      const auto encode_it = [&] {
+        choose_plan(survey, {.processor = Processor::gpu});
+        encode(survey, plan);
+      };
+      CHECK_THROWS_WITH_AS(encode_it(), "the disk is gone", std::runtime_error);
+    }
+}
+
 TEST_CASE("a source whose columns are no matrix is refused by its row") {
   class Wrong final : public StreamedRows<double> {
    public:
@@ -160,7 +212,11 @@ TEST_CASE("offsets that are no offsets are refused") {
   };
   CHECK_THROWS_WITH_AS(Empty(3, {}), doctest::Contains("must begin with 0"), Error);
   CHECK_THROWS_WITH_AS(Empty(3, {1, 2}), doctest::Contains("must begin with 0"), Error);
-  CHECK_THROWS_WITH_AS(Empty(3, {0, 2, 1}), doctest::Contains("row 1 ends before"), Error);
+  CHECK_THROWS_WITH_AS(Empty(3, {0, 2, 1}), doctest::Contains("row 1 begins at 2 and ends at 1"),
+                       Error);
+  CHECK_THROWS_WITH_AS(Empty(3, {0, 2, 6}), doctest::Contains("row 1 begins at 2 and ends at 6"),
+                       Error);
+  CHECK_NOTHROW(Empty(3, {0, 2, 5}));
   CHECK_THROWS_WITH_AS(Empty(-1, {0}), doctest::Contains("the dimensions"), Error);
 }
 

@@ -10,9 +10,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <random>
+#include <utility>
+#include <vector>
 
 using namespace tansolve;
 
@@ -86,6 +89,34 @@ TEST_CASE_TEMPLATE("every plan takes new values to the bit", T, double, float) {
       CAPTURE(traits(plan.coding).name);
       check_updates(matrix, plan);
     }
+}
+
+TEST_CASE("new values go where another's encoder has put the pieces of a row") {
+  // Row 0 in pieces of 1 and 5 entries, before row 1.
+  CompressedParts<double> parts;
+  parts.rows = 2;
+  parts.cols = 6;
+  parts.nnz = 7;
+  parts.plan = {.coding = Coding::packed};
+  parts.row_lengths = RowNumbers(std::vector<std::uint32_t>{1, 5, 1});
+  parts.slice_offsets = {0, 5};
+  parts.arrays.order = {.order = {2, 3, 1}, .long_rows = {0}, .long_starts = {0, 2}};
+  parts.arrays.columns.bits = 8;
+  parts.arrays.column_words.resize(5 * 8);
+  parts.words.resize(5 * 64);
+  parts.arrays.values.bits = 64;
+  parts.arrays.values.sign = true;
+  const FieldWriter<1, false> columns(parts.arrays.column_words.data(), 5);
+  columns.put_lane({0, 5}, 1, 5, [](std::int64_t k) { return static_cast<std::uint64_t>(k + 1); });
+  columns.put_lane({0, 5}, 2, 1, [](std::int64_t) { return std::uint64_t{3}; });
+  CompressedMatrix<double> matrix(std::move(parts));
+  std::vector<double> values = {1, 2, 3, 4, 5, 6, 7.5};
+  update_values<double>(matrix, std::span<const double>(values));
+  CHECK(std::ranges::equal(matrix.decode().values(), values));
+  values = {-1e300, 2.5, -0.0, 4e-320, std::numeric_limits<double>::infinity(), 6, 7};
+  update_values(matrix, with_values(matrix.decode(), values));
+  CHECK(std::ranges::equal(matrix.decode().values(), values));
+  CHECK_NOTHROW(CompressedMatrix<double>(matrix.parts()));
 }
 
 TEST_CASE("fields of new values are those of a fresh encoding") {

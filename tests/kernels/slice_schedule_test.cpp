@@ -61,6 +61,10 @@ TEST_CASE("slices are not scheduled where their own order will do") {
   CHECK(balanced_schedule(offsets_of({}), grid).empty());
   CHECK(balanced_schedule(offsets_of(std::vector<std::uint32_t>(32 * 50, 7)), grid).empty());
   CHECK(balanced_schedule(offsets_of({100, 1, 1, 1}), grid).empty());  // one each at most
+  // One warp would have all the empty ones, and the others as many gaps.
+  std::vector<std::uint32_t> widths(1000, 0);
+  widths[0] = widths[300] = widths[600] = 100'000;
+  CHECK(balanced_schedule(offsets_of(widths), {1, 4}).empty());
 }
 
 }  // namespace
