@@ -99,7 +99,9 @@ void for_parts(const RowSource<T>& source, const CodedRows& rows, std::int64_t b
   for (std::int64_t v = std::max(begin, whole); v < end; ++v) {
     const CodedRows::Part part = rows[v];
     const RowBlock<T> block = source.block(part.row, part.row + 1, buffer);
-    work(v, part, block.columns(part.row) + part.first, block.values(part.row) + part.first);
+    const std::int32_t* columns = block.columns(part.row);
+    work(v, part, columns == nullptr ? nullptr : columns + part.first,
+         block.values(part.row) + part.first);
   }
 }
 
