@@ -49,10 +49,12 @@ std::vector<Seed> seeds() {
 /// By way of a file, as only those are decompressed.
 void gunzip(std::string_view input, std::vector<std::string_view>& takers) {
   const int descriptor = ::memfd_create("input", 0);
-  if (::write(descriptor, input.data(), input.size()) != std::ssize(input)) std::abort();
+  if (::write(descriptor, input.data(), input.size()) != std::ssize(input) ||
+      ::lseek(descriptor, 0, SEEK_SET) != 0)
+    std::abort();
   try {
     const InputFile file("/proc/self/fd/" + std::to_string(descriptor));
-    takers.push_back("gunzip");
+    if (!file.text().empty()) takers.push_back("gunzip");
   } catch (const Error& error) {
     if (error.code() == ErrorCode::internal) finding(error.what());
   }

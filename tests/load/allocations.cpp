@@ -90,6 +90,11 @@ void forget_peak() {
 
 }  // namespace tansolve::test
 
+extern "C" void* __real_realloc(void* memory, std::size_t bytes);
+extern "C" void* __wrap_realloc(void* memory, std::size_t bytes) {  // by --wrap of the linker
+  return fails() ? nullptr : __real_realloc(memory, bytes);
+}
+
 extern "C" void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
   return aligned(alignment, bytes);
 }

@@ -54,8 +54,8 @@ struct SmallSystem {
     fill(context, 1.0, b.span());
     fill(context, 0.0, x.span());
   }
-  Span<const double, B> rhs() const { return {b.data(), A.rows()}; }
-  Span<double, B> guess() { return {x.data(), A.rows()}; }
+  Span<const double, B> rhs() const { return b.span().subspan(0, A.rows()); }
+  Span<double, B> guess() { return x.span().subspan(0, A.rows()); }
 
   CsrOperator<double, B> A;
   Vector<double, B> b, x;
@@ -63,30 +63,26 @@ struct SmallSystem {
 
 /// Multiplies once by a matrix encoded with each coding.
 template <class B>
-std::vector<SetUp> coding_set_ups(const std::function<std::unique_ptr<Context<B>>()>& make,
-                                  const Csr<double>& matrix) {
+std::vector<SetUp> coding_set_ups(Context<B>& context, const Csr<double>& matrix) {
   std::vector<SetUp> all;
   for (const CodingTraits& coding : all_codings)
-    all.push_back({std::string(coding.name), [=, &matrix] {
-                     const auto context = make();
+    all.push_back({std::string(coding.name), [=, &context, &matrix] {
                      const auto compressed =
                          encode(matrix, {.coding = coding.coding}, count_pairs(matrix));
-                     const CompressedOperator<double, B> A(*context, compressed);
-                     Vector<double, B> x(*context, A.cols()), y(*context, A.rows());
-                     fill(*context, 1.0, x.span());
+                     const CompressedOperator<double, B> A(context, compressed);
+                     Vector<double, B> x(context, A.cols()), y(context, A.rows());
+                     fill(context, 1.0, x.span());
                      A.apply(x, y);
                    }});
   return all;
 }
 
 template <class B>
-std::vector<SetUp> solver_set_ups(const std::function<std::unique_ptr<Context<B>>()>& make,
-                                  const Csr<double>& matrix) {
+std::vector<SetUp> solver_set_ups(Context<B>& context, const Csr<double>& matrix) {
   std::vector<SetUp> all;
   const auto add = [&](const char* name, auto solve) {
-    all.push_back({name, [=, &matrix] {
-                     const auto context = make();
-                     SmallSystem<B> system(*context, matrix);
+    all.push_back({name, [=, &context, &matrix] {
+                     SmallSystem<B> system(context, matrix);
                      solve(system);
                    }});
   };
@@ -114,10 +110,10 @@ std::vector<SetUp> solver_set_ups(const std::function<std::unique_ptr<Context<B>
       [](System& s) { pseudo_block_bicgstab(s.A, columns, s.b, s.x, brief); });
   add("pseudo-block gmres", [](System& s) { pseudo_block_gmres(s.A, columns, s.b, s.x, brief); });
   add("block cg", [](System& s) { block_cg(s.A, columns, s.b, s.x, brief); });
-  all.push_back({"refinement", [=, &matrix] {
-                   const auto context = make();
-                   SmallSystem<B> system(*context, matrix);
-                   const CsrOperator<float, B> low(*context, convert<float>(matrix));
+  all.push_back({"refinement", [=, &context, &matrix] {
+                   SmallSystem<B> system(context, matrix);
+                   const Csr<float> rounded = convert<float>(matrix);
+                   const CsrOperator<float, B> low(context, rounded);
                    refine(
                        system.A,
                        [&](auto r, auto d) { return cg(low, r, d, {.max_iterations = 4}); },
@@ -132,13 +128,11 @@ std::vector<SetUp> solver_set_ups(const std::function<std::unique_ptr<Context<B>
 
 /// Each applied once.
 template <class B>
-std::vector<SetUp> preconditioner_set_ups(const std::function<std::unique_ptr<Context<B>>()>& make,
-                                          const Csr<double>& matrix) {
+std::vector<SetUp> preconditioner_set_ups(Context<B>& context, const Csr<double>& matrix) {
   std::vector<SetUp> all;
   const auto add = [&](const char* name, auto create) {
-    all.push_back({name, [=, &matrix] {
-                     const auto context = make();
-                     SmallSystem<B> system(*context, matrix);
+    all.push_back({name, [=, &context, &matrix] {
+                     SmallSystem<B> system(context, matrix);
                      const std::unique_ptr<LinearOperator<double, B>> M = create(system.A, matrix);
                      M->apply(system.rhs(), system.guess());
                    }});
@@ -158,7 +152,7 @@ std::vector<SetUp> preconditioner_set_ups(const std::function<std::unique_ptr<Co
   add("ilu",
       [](A a, M m) { return std::make_unique<Factored>(a.context(), m, Factored::Kind::lu); });
   add("amg", [](A a, M m) {
-    return std::make_unique<Amg<double, B>>(a, m, AmgOptions{.coarse_rows = 20, .threads = 1});
+    return std::make_unique<Amg<double, B>>(a, m, AmgOptions{.coarse_rows = 8, .threads = 1});
   });
   return all;
 }
