@@ -28,10 +28,7 @@ class RowBlock {
   std::int64_t row_nnz(std::int64_t row) const {
     return offsets_[row - begin_ + 1] - offsets_[row - begin_];
   }
-  /// Null where the source gives values alone.
-  const std::int32_t* columns(std::int64_t row) const {
-    return columns_ == nullptr ? nullptr : columns_ + first_of(row);
-  }
+  const std::int32_t* columns(std::int64_t row) const { return columns_ + first_of(row); }
   const T* values(std::int64_t row) const { return values_ + first_of(row); }
   /// Of all its rows.
   std::span<const T> values() const { return {values_, static_cast<std::size_t>(nnz())}; }
