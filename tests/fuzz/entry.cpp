@@ -100,6 +100,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
   std::string& part = parts[seed / 2 % parts.size()];
   const std::size_t before = part.size();
   part.resize(before + std::min<std::size_t>(most - size, 64));
+  if (part.empty()) return LLVMFuzzerMutate(data, size, most);
   part.resize(LLVMFuzzerMutate(reinterpret_cast<std::uint8_t*>(part.data()), before, part.size()));
   return give(target.joined(parts), data, most);
 }

@@ -146,7 +146,11 @@ std::vector<Seed> seeds() {
   }
   all.push_back({"read_npy", reals});
   all.push_back({"read_npy", array("<i4", Ints{1, 2, 3, 4, 5, 6}, "2, 3")});
-  all.push_back({"read_npy", array<unsigned char>("|b1", {1, 0, 1})});
+  for (const std::string type :
+       {"<f4", "<i8", "<i4", "<i2", "|i1", "<u8", "<u4", "<u2", "|u1", "|b1"}) {
+    const int count = 16 / (type[2] - '0');
+    all.push_back({"read_npy", array<double>(type, {1, 0}, std::to_string(count) + ",")});
+  }
   all.push_back({"read_npy", array("<i8", Longs{}, "0, 2")});
   return all;
 }
