@@ -16,18 +16,18 @@ cudaError_t __real_cudaFreeHost(void* memory);
 
 namespace {
 
-std::atomic<std::int64_t> live = 0, until_failure = -1;
-std::atomic<bool> failed = false;
+std::atomic<std::int64_t> live_count = 0, until_failure = -1;
+std::atomic<bool> it_failed = false;
 
 /// What `allocate` says, unless this is the one that fails.
 template <class Allocate>
 cudaError_t counted(Allocate* allocate, void** memory, std::size_t bytes) {
   if (until_failure.load() >= 0 && until_failure.fetch_sub(1) == 0) {
-    failed = true;
+    it_failed = true;
     return cudaErrorMemoryAllocation;
   }
   const cudaError_t status = allocate(memory, bytes);
-  if (status == cudaSuccess) ++live;
+  if (status == cudaSuccess) ++live_count;
   return status;
 }
 
@@ -41,11 +41,11 @@ cudaError_t __wrap_cudaMallocHost(void** memory, std::size_t bytes) {
   return counted(__real_cudaMallocHost, memory, bytes);
 }
 cudaError_t __wrap_cudaFree(void* memory) {
-  if (memory != nullptr) --live;
+  if (memory != nullptr) --live_count;
   return __real_cudaFree(memory);
 }
 cudaError_t __wrap_cudaFreeHost(void* memory) {
-  if (memory != nullptr) --live;
+  if (memory != nullptr) --live_count;
   return __real_cudaFreeHost(memory);
 }
 }
@@ -53,14 +53,14 @@ cudaError_t __wrap_cudaFreeHost(void* memory) {
 namespace tansolve::test {
 
 std::int64_t live_blocks() {
-  return live;
+  return live_count;
 }
 void fail_after(std::int64_t count) {
-  failed = false;
+  it_failed = false;
   until_failure = count;
 }
 bool has_failed() {
-  return failed;
+  return it_failed;
 }
 
 }  // namespace tansolve::test

@@ -71,9 +71,9 @@ void split_npy(const std::string& file, Parts& parts) {
   const std::size_t header = file.size() < 10 ? 0
                                               : static_cast<unsigned char>(file[8]) +
                                                     256 * static_cast<unsigned char>(file[9]);
-  const bool whole = header > 0 && header + 10 <= file.size();
-  parts.push_back(whole ? file.substr(10, header) : "");
-  parts.push_back(whole ? file.substr(10 + header) : file);
+  const bool complete = header > 0 && header + 10 <= file.size();
+  parts.push_back(complete ? file.substr(10, header) : "");
+  parts.push_back(complete ? file.substr(10 + header) : file);
 }
 
 /// Of an array its header and values; of an archive its comment, then those of each member.
