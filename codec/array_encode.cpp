@@ -74,7 +74,7 @@ class ValueEncoder {
   PairMap indices_;
 };
 
-/// Runs work(coded row, its part, the columns, the values of that) over coded rows [begin, end),
+/// Runs work(coded row, its part, a block with the row of that) over coded rows [begin, end),
 /// reading rows as they come.
 template <class T, class Work>
 void for_parts(const RowSource<T>& source, const CodedRows& rows, std::int64_t begin,
@@ -83,8 +83,7 @@ void for_parts(const RowSource<T>& source, const CodedRows& rows, std::int64_t b
   const std::int64_t whole = std::min(end, rows.whole());
   if (begin < whole && rows.in_order()) {
     const RowBlock<T> block = source.block(begin, whole, buffer);
-    for (std::int64_t v = begin; v < whole; ++v)
-      work(v, {v, 0, block.row_nnz(v)}, block.columns(v), block.values(v));
+    for (std::int64_t v = begin; v < whole; ++v) work(v, {v, 0, block.row_nnz(v)}, block);
   } else if (begin < whole) {
     std::int64_t least = rows[begin].row, most = least;
     for (std::int64_t v = begin; v < whole; ++v) {
@@ -92,18 +91,14 @@ void for_parts(const RowSource<T>& source, const CodedRows& rows, std::int64_t b
       most = std::max(most, rows[v].row);
     }
     const RowBlock<T> block = source.block(least, most + 1, buffer);
-    for (std::int64_t v = begin; v < whole; ++v) {
-      const CodedRows::Part part = rows[v];
-      work(v, part, block.columns(part.row) + part.first, block.values(part.row) + part.first);
-    }
+    for (std::int64_t v = begin; v < whole; ++v) work(v, rows[v], block);
   }
   std::optional<RowBlock<T>> long_row;  // which many pieces share
   for (std::int64_t v = std::max(begin, whole); v < end; ++v) {
     const CodedRows::Part part = rows[v];
     if (!long_row || long_row->begin() != part.row)
       long_row = source.block(part.row, part.row + 1, buffer);
-    work(v, part, long_row->columns(part.row) + part.first,
-         long_row->values(part.row) + part.first);
+    work(v, part, *long_row);
   }
 }
 
@@ -165,13 +160,14 @@ class FieldEncoder {
     with_field_writer(
         parts_.words.data(), parts_.arrays.values.bits, entries, [&](const auto& writer) {
           for_parts(source_, rows_, begin, end,
-                    [&](std::int64_t v, const CodedRows::Part& part, const std::int32_t* columns,
-                        const T* values) {
+                    [&](std::int64_t v, const CodedRows::Part& part, const RowBlock<T>& block) {
                       const FieldSlice slice = slice_of(v);
                       const auto lane = static_cast<int>(v % warp_size);
+                      const T* values = block.values(part.row) + part.first;
                       put_values(writer, slice, lane, part.length, values, exceptions, strangers);
-                      if (columns_)
-                        strangers += put_columns(slice, lane, part, columns, format, entries);
+                      if (!columns_) return;  // nor need the source have any
+                      const std::int32_t* columns = block.columns(part.row) + part.first;
+                      strangers += put_columns(slice, lane, part, columns, format, entries);
                     });
         });
     return strangers;

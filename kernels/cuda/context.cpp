@@ -13,8 +13,10 @@ namespace tansolve {
 void detail::check(cudaError_t status, const char* call) {
   if (status == cudaSuccess) return;
   cudaGetLastError();  // or the next check of a launch would report it again
-  throw Error(ErrorCode::device, fmt::format("CUDA: {} ({}) from {}", cudaGetErrorString(status),
-                                             cudaGetErrorName(status), call));
+  const ErrorCode code =
+      status == cudaErrorMemoryAllocation ? ErrorCode::out_of_memory : ErrorCode::device;
+  throw Error(code, fmt::format("CUDA: {} ({}) from {}", cudaGetErrorString(status),
+                                cudaGetErrorName(status), call));
 }
 
 int cuda_device_count() noexcept {

@@ -12,7 +12,7 @@ namespace tansolve {
 
 namespace detail {
 
-/// Throws Error(device) that names the call, unless status is success.
+/// Throws Error that names the call, unless status is success: out_of_memory, device.
 void check(cudaError_t status, const char* call);
 
 /// After a launch, for what it reports at once.

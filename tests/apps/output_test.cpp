@@ -99,6 +99,23 @@ TEST_CASE("a signal cancels a solve, whose report and x are written") {
   }
 }
 
+TEST_CASE("a signal cancels a search for eigenvalues, whose report and vectors are written") {
+  for (const std::string solver : {"lanczos", "lobpcg"}) {
+    CAPTURE(solver);
+    const Shell shell;
+    const Outcome run = shell.line(
+        signalled("eigs gen:poisson5:200 --nev 3 --tol 0 -v -o v.mtx --json --solver " + solver,
+                  "grep -q ' products' err", "INT"));
+    CHECK(run.code == 1);
+    const Json json = Json::parse(read_bytes(shell.folder / "out"));
+    CHECK(json["eigs"]["status"] == "cancelled");
+    const Dense vectors = read_dense(shell.folder / "v.mtx");
+    REQUIRE(vectors.rows == 40000);
+    CHECK(vectors.cols == 3);
+    CHECK(std::ranges::any_of(vectors.values, [](double element) { return element != 0; }));
+  }
+}
+
 TEST_CASE("a signal that ends the program leaves no unfinished file and says so to the shell") {
   const struct {
     std::string name;
@@ -113,6 +130,11 @@ TEST_CASE("a signal that ends the program leaves no unfinished file and says so 
     CHECK(unfinished_files(shell) == 0);
     CHECK_FALSE(fs::exists(shell.folder / "a.mtx.gz"));
   }
+  const Shell shell;
+  CHECK(shell.line(signalled("encode gen:varcoef7:120 -o a.tans", "sleep 0.2", "INT")).code == 130);
+  CHECK(fs::is_empty(shell.folder / "out"));
+  CHECK(unfinished_files(shell) == 0);
+  CHECK_FALSE(fs::exists(shell.folder / "a.tans"));
 }
 
 TEST_CASE("signals that were ignored stay ignored") {

@@ -50,13 +50,71 @@ void finding(const std::string& what) {
   std::abort();
 }
 
+namespace {
+
+/// Every seed is taken by its reader, as it is and put together from its parts.
+void check_seeds(const std::vector<Seed>& seeds) {
+  for (std::size_t k = 0; k < seeds.size(); ++k)
+    for (const std::string& input : {seeds[k].bytes, target.joined(target.split(seeds[k].bytes))}) {
+      const auto takers = target.feed(input);
+      if (std::ranges::find(takers, seeds[k].reader) == takers.end())
+        finding("seed " + std::to_string(k) + " is refused by " + std::string(seeds[k].reader));
+    }
+}
+
+}  // namespace
 }  // namespace tansolve::fuzz
 
 #if TANSOLVE_LIBFUZZER
 
+using tansolve::fuzz::Parts;
+using tansolve::fuzz::target;
+
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
+
+namespace {
+
+/// Into the room of libFuzzer; 0, which it ignores, where that is too small.
+std::size_t give(const std::string& input, std::uint8_t* data, std::size_t most) {
+  if (input.size() > most) return 0;
+  std::copy(input.begin(), input.end(), data);
+  return input.size();
+}
+
+std::string_view view(const std::uint8_t* data, std::size_t size) {
+  return {reinterpret_cast<const char*>(data), size};
+}
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  tansolve::fuzz::feed({reinterpret_cast<const char*>(data), size});
+  target.feed(view(data, size));
   return 0;
+}
+
+/// Half of the time one of the parts, else the bytes as they are.
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
+                                               std::size_t most, unsigned seed) {
+  Parts parts = target.split(view(data, size));
+  if (parts.size() == 1 || seed % 2 == 0) return LLVMFuzzerMutate(data, size, most);
+  std::string& part = parts[seed / 2 % parts.size()];
+  const std::size_t before = part.size();
+  part.resize(before + std::min<std::size_t>(most - size, 64));
+  if (part.empty()) return LLVMFuzzerMutate(data, size, most);
+  part.resize(LLVMFuzzerMutate(reinterpret_cast<std::uint8_t*>(part.data()), before, part.size()));
+  return give(target.joined(parts), data, most);
+}
+
+/// A part of the second in the place of the first's.
+extern "C" std::size_t LLVMFuzzerCustomCrossOver(const std::uint8_t* first, std::size_t first_size,
+                                                 const std::uint8_t* second,
+                                                 std::size_t second_size, std::uint8_t* out,
+                                                 std::size_t most, unsigned seed) {
+  Parts parts = target.split(view(first, first_size));
+  const Parts others = target.split(view(second, second_size));
+  const std::size_t part = seed % std::min(parts.size(), others.size());
+  parts[part] = others[part];
+  return give(target.joined(parts), out, most);
 }
 
 /// Puts the seeds into the first folder that is named.
@@ -65,8 +123,10 @@ extern "C" int LLVMFuzzerInitialize(int* count, char*** arguments) {
     const std::filesystem::path folder = (*arguments)[i];
     if (!std::filesystem::is_directory(folder)) continue;
     int number = 0;
-    for (const std::string& seed : tansolve::fuzz::seeds())
-      std::ofstream(folder / ("seed-" + std::to_string(number++)), std::ios::binary) << seed;
+    const auto seeds = target.seeds();
+    tansolve::fuzz::check_seeds(seeds);
+    for (const auto& seed : seeds)
+      std::ofstream(folder / ("seed-" + std::to_string(number++)), std::ios::binary) << seed.bytes;
     break;
   }
   return 0;
@@ -76,6 +136,7 @@ extern "C" int LLVMFuzzerInitialize(int* count, char*** arguments) {
 
 namespace {
 
+using namespace tansolve::fuzz;
 using Random = std::mt19937_64;
 
 /// Numbers that checks are made for.
@@ -87,7 +148,8 @@ std::string interesting(Random& random) {
   return {reinterpret_cast<const char*>(&number), width};
 }
 
-void mutate(std::string& input, const std::vector<std::string>& seeds, Random& random) {
+/// With pieces of `other` at times.
+void mutate(std::string& input, const std::string& other, Random& random) {
   const std::size_t at = random() % (input.size() + 1), left = input.size() - at;
   const std::size_t length = std::min<std::size_t>(left, random() % 16);
   switch (random() % 7) {
@@ -112,31 +174,43 @@ void mutate(std::string& input, const std::vector<std::string>& seeds, Random& r
       input.resize(at);
       break;
     default: {
-      const std::string& other = seeds[random() % seeds.size()];
       const std::size_t from = random() % (other.size() + 1);
       input.replace(at, length, other.substr(from, random() % 64));
     }
   }
 }
 
+std::string mutant(const std::vector<Seed>& seeds, Random& random) {
+  std::string input = seeds[random() % seeds.size()].bytes;
+  const std::string& other = seeds[random() % seeds.size()].bytes;
+  for (std::uint64_t n = 1 + random() % 4; n > 0; --n) {
+    if (random() % 2 == 0) {
+      mutate(input, other, random);
+      continue;
+    }
+    Parts parts = target.split(input);
+    mutate(parts[random() % parts.size()], other, random);
+    input = target.joined(parts);
+  }
+  return input;
+}
+
 }  // namespace
 
 /// target [FILE...] feeds the files; without them the seeds and 4000 mutants of them.
 int main(int count, char** arguments) {
-  using namespace tansolve::fuzz;
   for (int i = 1; i < count; ++i) {
     std::ifstream file(arguments[i], std::ios::binary);
-    feed(std::string(std::istreambuf_iterator<char>(file), {}));
+    target.feed(std::string(std::istreambuf_iterator<char>(file), {}));
   }
   if (count > 1) return 0;
-  const std::vector<std::string> all = seeds();
-  for (const std::string& seed : all) feed(seed);
+  const std::vector<Seed> seeds = target.seeds();
+  check_seeds(seeds);
   Random random(1);
   for (int i = 0; i < 4000; ++i) {
-    std::string input = all[random() % all.size()];
-    for (std::uint64_t n = 1 + random() % 4; n > 0; --n) mutate(input, all, random);
+    const std::string input = mutant(seeds, random);
     std::ofstream(std::string(arguments[0]) + "-last-input", std::ios::binary) << input;
-    feed(input);
+    target.feed(input);
   }
   return 0;
 }

@@ -1,120 +1,95 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every reader of files that people write: they return a matrix or throw an Error, and what one of
-// them reads can be multiplied.
+// Every reader of text files, and what is gzip-compressed before it.
 #include "fuzz/fuzz.hpp"
+#include "fuzz/results.hpp"
 #include "support/files.hpp"
 
-#include <tansolve/codec/error.hpp>
 #include <tansolve/codec/files.hpp>
 #include <tansolve/codec/harwell_boeing.hpp>
 #include <tansolve/codec/matrix_market.hpp>
-#include <tansolve/codec/npy.hpp>
-#include <tansolve/codec/npz.hpp>
 
-#include <zlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-#include <algorithm>
-#include <cstring>
+#include <optional>
 
 namespace tansolve::fuzz {
 namespace {
 
-void check(const Csr<double>& matrix) {
-  std::int64_t last = 0;
-  for (std::int64_t i = 0; i < matrix.rows(); ++i) {
-    if (matrix.offsets()[i] != last) finding("offsets do not join");
-    last = matrix.offsets()[i + 1];
-    for (std::int64_t k = matrix.offsets()[i]; k < last; ++k)
-      if (matrix.columns()[k] < 0 || matrix.columns()[k] >= matrix.cols())
-        finding("a column outside of the matrix");
-  }
+std::vector<Seed> seeds() {
+  constexpr const char *market = "read_matrix_market", *harwell = "read_harwell_boeing";
+  const std::string general =
+      "%%MatrixMarket matrix coordinate real general\n% c\n3 4 3\n1 1 1.5\n2 4 -2e-3\n3 2 1D2\n";
+  const std::string title =
+      "title                                                                   |key\n";
+  return {
+      {market, general},
+      {market, "%%MatrixMarket matrix coordinate integer symmetric\n3 3 3\n1 1 2\n2 1 -1\n3 3 7\n"},
+      {market,
+       "%%MatrixMarket matrix coordinate real skew-symmetric\r\n4 4 2\r\n2 1 1\r\n4 3 2\r\n"},
+      {market, "%%MatrixMarket matrix coordinate real hermitian\n2 2 1\n2 1 nan\n"},
+      {market, "%%MatrixMarket matrix array real general\n2 3\n1\n2\n3\n4\n5\n-inf\n"},
+      {"read_dense", "%%MatrixMarket matrix array real general\n2 3\n1\n2\n3\n4\n5\n-inf\n"},
+      {market, "%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n3\n"},
+      {"read_dense", "%%MatrixMarket matrix array integer skew-symmetric\n3 3\n1\n2\n3\n"},
+      {"recognise", "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 0\n"},
+      {"gunzip", test::gzip(general) + test::gzip("1 1 1\n")},
+      {harwell, title + "  4  1  1  1\nrua  3 3 5 0\n(4I2)           (10I1)          (2F5.1)\n"
+                        " 1 3 4 6\n23123\n  1.0  2.0\n  4.0  6.0\n  7.0\n"},
+      {harwell, title + "  3  1  1  0\npsa  3 3 4 0\n(4I2)           (10I1)          \n"
+                        " 1 3 4 5\n1223\n"},
+      {"read_harwell_boeing with a right-hand side",
+       title + "             4             1             1             1             1\n"
+               "RSA                        2             2             3             0\n"
+               "(4I2)           (10I1)          (3F5.1)             (3F5.1)             \n"
+               "F                          1             0\n"
+               " 1 3 4\n122\n  1.0 -2.0 1D+1\n  4.0  6.0\n"}};
 }
 
-void check(const Dense& dense) {
-  if (std::ssize(dense.values) != dense.rows * dense.cols) finding("values do not fill the shape");
-}
-
-/// Makes the checksums of stored ZIP members right, so that mutations reach what is behind them.
-std::string repaired(std::string_view input) {
-  constexpr std::string_view entry = "PK\x01\x02";
-  std::string file(input);
-  const auto number = [&](std::size_t at) {
-    std::uint32_t value = 0;
-    std::memcpy(&value, &file[at], sizeof value);
-    return std::size_t{value};
-  };
-  for (std::size_t at = file.find(entry); at != std::string::npos; at = file.find(entry, at + 1)) {
-    if (file.size() - at < 46) break;
-    const std::size_t size = number(at + 20), header = number(at + 42);
-    if (file[at + 10] != 0 || header + 30 > file.size()) continue;
-    const std::size_t begin =
-        header + 30 + (number(header + 26) & 0xffff) + (number(header + 26) >> 16);
-    if (begin > file.size() || size > file.size() - begin) continue;
-    const auto crc =
-        static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(&file[begin]), size));
-    std::memcpy(&file[at + 16], &crc, sizeof crc);
-  }
-  return file;
-}
-
-template <class Read>
-void attempt(Read&& read) {
+/// By way of a file, as only those are decompressed.
+void gunzip(std::string_view input, std::vector<std::string_view>& takers) {
+  const int descriptor = ::memfd_create("input", 0);
+  if (::write(descriptor, input.data(), input.size()) != std::ssize(input) ||
+      ::lseek(descriptor, 0, SEEK_SET) != 0)
+    std::abort();
   try {
-    check(read());
+    const InputFile file("/proc/self/fd/" + std::to_string(descriptor));
+    if (!file.text().empty()) takers.push_back("gunzip");
   } catch (const Error& error) {
     if (error.code() == ErrorCode::internal) finding(error.what());
   }
+  ::close(descriptor);
+}
+
+std::vector<std::string_view> feed(std::string_view input) {
+  std::vector<std::string_view> takers;
+  if (input.starts_with("\x1f\x8b")) gunzip(input, takers);
+  const InputFile file("input", input);
+  attempt("read_matrix_market", takers,
+          [&] { return read_matrix_market(InputFile("input", input)); });
+  attempt("read_matrix_market without duplicates", takers,
+          [&] { return read_matrix_market(InputFile("input", input), Duplicates::refuse); });
+  attempt("read_dense", takers, [&] { return read_dense(file); });
+  std::optional<Dense> rhs;
+  attempt("read_harwell_boeing", takers, [&] {
+    auto [matrix, right] = read_harwell_boeing(file);
+    rhs = right;
+    return matrix;
+  });
+  if (rhs && rhs->cols > 0)
+    attempt("read_harwell_boeing with a right-hand side", takers, [&] { return *rhs; });
+  attempt("read_harwell_boeing without duplicates", takers,
+          [&] { return read_harwell_boeing(file, Duplicates::refuse).matrix; });
+  try {
+    recognise(file);
+    takers.push_back("recognise");
+  } catch (const Error&) {
+  }
+  return takers;
 }
 
 }  // namespace
 
-std::vector<std::string> seeds() {
-  std::vector<std::string> all = {
-      "%%MatrixMarket matrix coordinate real general\n% c\n3 4 3\n1 1 1.5\n2 4 -2e-3\n3 2 1D2\n",
-      "%%MatrixMarket matrix coordinate integer symmetric\n3 3 3\n1 1 2\n2 1 -1\n3 3 7\n",
-      "%%MatrixMarket matrix coordinate pattern skew-symmetric\r\n4 4 2\r\n2 1\r\n4 3\r\n",
-      "%%MatrixMarket matrix coordinate real hermitian\n2 2 1\n2 1 nan\n",
-      "%%MatrixMarket matrix array real general\n2 3\n1\n2\n3\n4\n5\n-inf\n",
-      "%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n3\n",
-      "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 0\n"};
-  const std::string title =
-      "title                                                                   |key\n";
-  all.push_back(title +
-                "  4  1  1  1\nrua  3 3 5 0\n(4I2)           (10I1)          (2F5.1)\n"
-                " 1 3 4 6\n23123\n  1.0  2.0\n  4.0  6.0\n  7.0\n");
-  all.push_back(title +
-                "             4             1             1             1             1\n"
-                "RSA                        2             2             3             0\n"
-                "(4I2)           (10I1)          (3F5.1)             (3F5.1)             \n"
-                "F                          1             0\n"
-                " 1 3 4\n122\n  1.0 -2.0 1D+1\n  4.0  6.0\n");
-  for (const char* name : {"csr.npz", "csc_stored.npz", "coo_i2_duplicates.npz"}) {
-    all.push_back(test::read_bytes(std::string(TANSOLVE_TEST_DATA "/npz/") + name));
-    read_npz(InputFile("a seed", repaired(all.back())));
-  }
-  for (const std::string text : {"{'descr': '<f8', 'fortran_order': False, 'shape': (2, 1), }\n",
-                                 "{'descr': '<i4', 'fortran_order': True, 'shape': (2, 2), }\n"}) {
-    all.push_back(std::string("\x93NUMPY\x01\0", 8) + static_cast<char>(text.size()) + '\0' + text +
-                  std::string("\1\0\0\0\2\0\0\0\3\0\0\0\4\0\0\0", 16));
-    read_npy(InputFile("a seed", all.back()));  // or it reaches nothing
-  }
-  return all;
-}
-
-void feed(std::string_view input) {
-  const std::string archive = repaired(input);
-  const InputFile file("input", archive);
-  attempt([&] { return read_matrix_market(InputFile("input", input)); });
-  attempt([&] { return read_matrix_market(InputFile("input", input), Duplicates::refuse); });
-  attempt([&] { return read_dense(file); });
-  attempt([&] { return read_harwell_boeing(file).matrix; });
-  attempt([&] { return read_harwell_boeing(file, Duplicates::refuse).rhs; });
-  attempt([&] { return read_npy(file); });
-  attempt([&] { return read_npz(file); });
-  try {
-    recognise(file);
-  } catch (const Error&) {
-  }
-}
+const Target target = {.seeds = seeds, .feed = feed};
 
 }  // namespace tansolve::fuzz

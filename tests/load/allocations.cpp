@@ -14,22 +14,22 @@ extern "C" std::size_t __sanitizer_get_current_allocated_bytes();
 
 namespace {
 
-std::atomic<std::int64_t> live = 0, until_failure = -1;
-std::atomic<bool> failed = false;
-std::atomic<std::int64_t> peak = 0;
+std::atomic<std::int64_t> live_count = 0, until_failure = -1;
+std::atomic<bool> it_failed = false;
+std::atomic<std::int64_t> peak_seen = 0;
 
 void look_at_peak(std::size_t requested) {
   if (requested < (64 << 10)) return;
   const std::int64_t now = tansolve::test::live_bytes();
-  std::int64_t before = peak;
-  while (now > before && !peak.compare_exchange_weak(before, now)) {
+  std::int64_t before = peak_seen;
+  while (now > before && !peak_seen.compare_exchange_weak(before, now)) {
   }
 }
 
 /// Whether this is the one.
 bool fails() {
   if (until_failure.load() < 0 || until_failure.fetch_sub(1) != 0) return false;
-  failed = true;
+  it_failed = true;
   return true;
 }
 
@@ -42,7 +42,7 @@ void* aligned(std::size_t alignment, std::size_t bytes) {
 
 void* counted(void* memory, std::size_t bytes) {
   if (memory != nullptr) {
-    ++live;
+    ++live_count;
     look_at_peak(bytes);
   }
   return memory;
@@ -55,7 +55,7 @@ void* required(void* memory) {
 
 void give_back(void* memory) {
   if (memory == nullptr) return;
-  --live;
+  --live_count;
   std::free(memory);
 }
 
@@ -64,14 +64,14 @@ void give_back(void* memory) {
 namespace tansolve::test {
 
 std::int64_t live_blocks() {
-  return live;
+  return live_count;
 }
 void fail_after(std::int64_t count) {
-  failed = false;
+  it_failed = false;
   until_failure = count;
 }
 bool has_failed() {
-  return failed;
+  return it_failed;
 }
 std::int64_t live_bytes() {
 #ifdef __SANITIZE_ADDRESS__
@@ -82,13 +82,18 @@ std::int64_t live_bytes() {
 #endif
 }
 std::int64_t peak_bytes() {
-  return peak;
+  return peak_seen;
 }
 void forget_peak() {
-  peak = live_bytes();
+  peak_seen = live_bytes();
 }
 
 }  // namespace tansolve::test
+
+extern "C" void* __real_realloc(void* memory, std::size_t bytes);
+extern "C" void* __wrap_realloc(void* memory, std::size_t bytes) {  // by --wrap of the linker
+  return fails() ? nullptr : __real_realloc(memory, bytes);
+}
 
 extern "C" void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
   return aligned(alignment, bytes);

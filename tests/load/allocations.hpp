@@ -16,8 +16,8 @@ std::int64_t live_bytes();
 std::int64_t peak_bytes();
 void forget_peak();
 
-/// The allocation, of operator new or by aligned_alloc as contexts make them, after `count` further
-/// ones fails, whichever thread asks; negative: none does.
+/// The allocation, of operator new, by aligned_alloc as contexts make them or by realloc as readers
+/// do, after `count` further ones fails, whichever thread asks; negative: none does.
 void fail_after(std::int64_t count);
 
 /// Whether it came to that.

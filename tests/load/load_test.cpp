@@ -1,64 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory that runs out at any point, thousands of solves, and many threads of the user's at once.
+// Thousands of solves, and many threads of the user's at once.
 #include "load/allocations.hpp"
-#include "support/files.hpp"
 
 #include <tansolve/codec/compress.hpp>
-#include <tansolve/codec/container.hpp>
-#include <tansolve/codec/error.hpp>
-#include <tansolve/codec/files.hpp>
 #include <tansolve/codec/generators.hpp>
-#include <tansolve/codec/matrix_market.hpp>
 #include <tansolve/kernels/compressed_operator.hpp>
-#include <tansolve/kernels/primitives.hpp>
 #include <tansolve/preconditioners/block_jacobi.hpp>
-#include <tansolve/preconditioners/jacobi.hpp>
 #include <tansolve/solvers/cg.hpp>
 #include <tansolve/solvers/gmres.hpp>
-#include <tansolve/solvers/lanczos.hpp>
 
 #include <doctest/doctest.h>
 #include <malloc.h>
 
-#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
 
 namespace tansolve::test {
 namespace {
-
-/// Runs `work` with the first allocation failing, then the second, until none does any more. Each
-/// time it must throw what says that memory ran out, and give back all that it took.
-void fail_everywhere(const std::function<void()>& work) {
-  work();  // what is made once and kept
-  work();
-  std::int64_t failures = 0;
-  for (bool failed = true; failed; ++failures) {
-    CAPTURE(failures);
-    REQUIRE(failures < 100000);
-    const std::int64_t before = live_blocks();
-    std::string other;
-    bool thrown = false;
-    fail_after(failures);
-    try {
-      work();
-    } catch (const Error& error) {
-      thrown = true;
-      if (error.code() != ErrorCode::out_of_memory) other = error.what();
-    } catch (const std::bad_alloc&) {
-      thrown = true;
-    }
-    failed = has_failed();
-    fail_after(-1);
-    REQUIRE(other == "");
-    if (failed && !thrown) continue;  // it found a way around
-    REQUIRE(thrown == failed);
-    REQUIRE(live_blocks() == before);
-  }
-  CHECK(failures > 3);
-  work();  // all is as before
-}
 
 template <class Solve>
 std::vector<double> solution(const Csr<double>& matrix, const Solve& solve, int threads = 1) {
@@ -78,45 +37,6 @@ std::vector<double> by_cg(const Csr<double>& matrix, int threads = 1) {
 }
 
 }  // namespace
-
-TEST_CASE("memory that runs out anywhere in set-up is reported, and nothing is lost") {
-  const TemporaryFolder folder;
-  const auto matrix = generate("varcoef7:4@3");
-  write_matrix_market(folder / "m.mtx", matrix);
-  save_container(folder / "m.tans", compress(matrix));
-  SUBCASE("reading a text file") {
-    fail_everywhere([&] { read_matrix(folder / "m.mtx"); });
-  }
-  SUBCASE("reading a container") {
-    fail_everywhere([&] { load_container(folder / "m.tans", 1); });
-  }
-  SUBCASE("reading a file of scipy's") {
-    fail_everywhere([&] { read_matrix(TANSOLVE_TEST_DATA "/npz/csr.npz"); });
-  }
-  SUBCASE("compressing") {
-    fail_everywhere([&] { compress(matrix); });
-  }
-  SUBCASE("compressing and conjugate gradients") {
-    fail_everywhere([&] { by_cg(matrix); });
-  }
-  SUBCASE("gmres with block-jacobi") {
-    fail_everywhere([&] {
-      solution(matrix, [&](const auto& A, auto b, auto x) {
-        const BlockJacobi<double, Host> M(A.context(), matrix);
-        return gmres(A, b, x, {.preconditioner = &M});
-      });
-    });
-  }
-  SUBCASE("eigenvalues") {
-    fail_everywhere([&] {
-      Context<Host> context(1);
-      const auto compressed = compress(matrix);
-      const CompressedOperator<double, Host> A(context, compressed);
-      Vector<double, Host> vectors(context, 2 * A.rows());
-      lanczos(A, vectors.span(), {.nev = 2});
-    });
-  }
-}
 
 TEST_CASE("ten thousand solves leave no memory behind") {
   Context<Host> context(1);
