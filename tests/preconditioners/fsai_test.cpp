@@ -142,6 +142,11 @@ TEST_CASE_TEMPLATE("fsai multiplies by its factor and the transpose", S, Setting
   const double rounding = 10 * static_cast<double>(std::numeric_limits<T>::epsilon());
   CHECK(distance(dense(M), G.transpose() * G) < rounding);
   check_definite(M);
+  // Whatever the pattern, and however coarse the rounding.
+  for (const FsaiPattern& pattern :
+       {FsaiPattern{.power = 0, .adaptive_steps = 3, .adaptive_entries = 2},
+        FsaiPattern{.power = 2, .mantissa_bits = 1}})
+    check_definite(Fsai<T, typename S::B>(context, A, {.pattern = pattern}));
 }
 
 TEST_CASE("the factors of fsai are compressed") {
@@ -180,7 +185,7 @@ TEST_CASE("fsai refuses what is not positive definite, with count and first row"
   const auto invalid = ErrorCode::invalid_argument;
   const auto one = diagonal_matrix<double>({1});
   CHECK(refused(one, {.power = 3}, invalid) == "fsai: power is 3, it must be 0, 1 or 2");
-  CHECK(refused(one, {.mantissa_bits = 0}, invalid) ==
+  CHECK(refused(one, {.mantissa_bits = 1}, invalid) ==
         "fsai: mantissa_bits is 0, it must be at least 1");
   CHECK(refused(one, {.most_entries = 0}, invalid) ==
         "fsai: most_entries is 0, it must be at least 1");
