@@ -185,7 +185,7 @@ TEST_CASE("fsai refuses what is not positive definite, with count and first row"
   const auto invalid = ErrorCode::invalid_argument;
   const auto one = diagonal_matrix<double>({1});
   CHECK(refused(one, {.power = 3}, invalid) == "fsai: power is 3, it must be 0, 1 or 2");
-  CHECK(refused(one, {.mantissa_bits = 1}, invalid) ==
+  CHECK(refused(one, {.mantissa_bits = 0}, invalid) ==
         "fsai: mantissa_bits is 0, it must be at least 1");
   CHECK(refused(one, {.most_entries = 0}, invalid) ==
         "fsai: most_entries is 0, it must be at least 1");
