@@ -53,6 +53,9 @@ class LinearOperator {
   /// Whether products only launch work on the context's stream, so that a GPU may record them once
   /// and replay them: no transfers, no allocation, no waiting. No by default, which is safe.
   virtual bool capturable() const { return false; }
+  /// About how many kernels a product launches on a GPU. Where these are many, solvers let it run
+  /// on for fewer iterations that may turn out to be in vain.
+  virtual std::int64_t launches() const { return 1; }
 
   /// Products so far, of every kind.
   std::int64_t applications() const { return applications_; }

@@ -47,13 +47,15 @@ AmgMatrixFacts facts_of(const Csr<T>& matrix) {
 
 template <class T, class B>
 std::unique_ptr<const Factor<T, B>> make_factor(Context<B>& context, Csr<double> matrix,
-                                                const PlanRequest& plan, AmgMatrixFacts& facts) {
+                                                const AmgOptions& options, AmgMatrixFacts& facts) {
   facts = facts_of(matrix);
   std::unique_ptr<const Factor<T, B>> made;
   if constexpr (std::is_same_v<T, double>)
-    made = std::make_unique<Factor<T, B>>(context, std::move(matrix), plan);
+    made =
+        std::make_unique<Factor<T, B>>(context, std::move(matrix), options.plan, options.threads);
   else
-    made = std::make_unique<Factor<T, B>>(context, convert<T>(matrix), plan);
+    made =
+        std::make_unique<Factor<T, B>>(context, convert<T>(matrix), options.plan, options.threads);
   facts.bytes = made->bytes();
   facts.csr_bytes = made->csr_bytes();
   facts.format = made->compressed() ? "dtans" : "csr";
@@ -120,11 +122,11 @@ void Amg<T, B>::build(const Csr<T>& matrix) {
 template <class T, class B>
 void Amg<T, B>::adopt(const Csr<T>& matrix, detail::AmgMatrices made) try {
   Context<B>& context = this->context();
-  const PlanRequest& plan = setup_.options().plan;
+  const AmgOptions& options = setup_.options();
   const bool inverted = made.coarse_inverse.rows() > 0;
   levels_.clear();
   coarse_inverse_.reset();
-  facts_ = {.unknowns_per_node = setup_.options().unknowns_per_node};
+  facts_ = {.unknowns_per_node = options.unknowns_per_node};
   for (std::size_t l = 0; l < made.levels.size(); ++l) {
     detail::AmgLevelMatrices& from = made.levels[l];
     AmgLevelFacts& facts = facts_.levels.emplace_back();
@@ -132,23 +134,23 @@ void Amg<T, B>::adopt(const Csr<T>& matrix, detail::AmgMatrices made) try {
     facts.largest_eigenvalue = from.upper;
     const bool coarsest = l + 1 == made.levels.size(), smoothed = !(coarsest && inverted);
     Level& level = levels_.emplace_back(context, std::ssize(from.inverse_diagonal), l == 0,
-                                        smoothed, setup_.options().cycle == AmgCycle::w);
+                                        smoothed, options.cycle == AmgCycle::w);
     if (smoothed) {
       const double a = from.upper > 0 ? 4 / (3 * from.upper) : 0;
       std::vector<T> scaled(from.inverse_diagonal.size());
       std::ranges::transform(from.inverse_diagonal, scaled.begin(),
                              [&](double d) { return static_cast<T>(a * d); });
       copy_from_host(context, scaled, level.inverse.span());
-      if (l > 0) level.own = make_factor<T, B>(context, std::move(from.A), plan, facts.A);
+      if (l > 0) level.own = make_factor<T, B>(context, std::move(from.A), options, facts.A);
       level.A = l == 0 ? A_ : &level.own->product();
     }
     if (coarsest) break;
-    level.P = make_factor<T, B>(context, std::move(from.P), plan, facts.P);
-    level.R = make_factor<T, B>(context, std::move(from.R), plan, facts.R);
+    level.P = make_factor<T, B>(context, std::move(from.P), options, facts.P);
+    level.R = make_factor<T, B>(context, std::move(from.R), options, facts.R);
   }
   if (inverted)
     coarse_inverse_ =
-        make_factor<T, B>(context, std::move(made.coarse_inverse), plan, facts_.coarse_inverse);
+        make_factor<T, B>(context, std::move(made.coarse_inverse), options, facts_.coarse_inverse);
 } catch (...) {
   levels_.clear();  // half of a hierarchy is none
   throw;
@@ -222,6 +224,18 @@ bool Amg<T, B>::capturable() const {
          std::ranges::all_of(levels_, [&](const Level& level) {
            return fits(level.own) && fits(level.P) && fits(level.R);
          });
+}
+
+/// On a level 2 degree products, as many steps of the vectors, a residual, and the ways down and
+/// up.
+template <class T, class B>
+std::int64_t Amg<T, B>::launches() const {
+  std::int64_t visits = 1, all = 0;
+  for (std::size_t l = 0; l < levels_.size(); ++l) {
+    all += visits * (4 * std::ssize(steps_) + 3);
+    if (setup_.options().cycle == AmgCycle::w) visits *= 2;
+  }
+  return all;
 }
 
 /// Matrices as the host holds them, and the set-up's structures.

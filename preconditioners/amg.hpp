@@ -69,6 +69,7 @@ class Amg final : public LinearOperator<T, B> {
 
   std::string name() const override { return "amg"; }
   bool capturable() const override;
+  std::int64_t launches() const override;
   const AmgFacts& facts() const { return facts_; }
   /// Of the backend's memory: all matrices but the finest A, and all vectors; on the host also what
   /// update_values needs. Compressed matrices take up to 1.3 MiB each besides, for their tables.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Plans, encodes if that pays, and makes the operator.
 #include <tansolve/codec/encode.hpp>
-#include <tansolve/codec/histogram.hpp>
+#include <tansolve/codec/survey.hpp>
 #include <tansolve/kernels/compressed_operator.hpp>
 #include <tansolve/kernels/csr_operator.hpp>
 #include <tansolve/kernels/for_each_backend.hpp>
@@ -30,14 +30,14 @@ std::unique_ptr<LinearOperator<T, B>> plain_operator(Context<B>& context, const 
 }  // namespace
 
 template <class T, class B>
-Factor<T, B>::Factor(Context<B>& context, Csr<T> matrix, PlanRequest request)
+Factor<T, B>::Factor(Context<B>& context, Csr<T> matrix, PlanRequest request, int threads)
     : csr_bytes_(standard_bytes(matrix).csr) {
   request.processor = std::is_same_v<B, Cuda> ? Processor::gpu : Processor::host;
-  const Histogram histogram = count_pairs(matrix);
-  const PlanChoice choice = choose_plan(matrix, histogram, request);
+  const CsrRows<T> rows(matrix);
+  Survey<T> survey(rows, threads);
+  const PlanChoice choice = choose_plan(survey, request);
   if (choice.compression_pays) {
-    compressed_ =
-        std::make_unique<CompressedMatrix<T>>(encode(matrix, choice.chosen.plan, histogram, {}));
+    compressed_ = std::make_unique<CompressedMatrix<T>>(encode(survey, choice.chosen.plan));
     operator_ = std::make_unique<CompressedOperator<T, B>>(context, *compressed_);
   } else {
     csr_ = std::make_unique<Csr<T>>(std::move(matrix));

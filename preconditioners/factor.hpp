@@ -13,11 +13,12 @@
 namespace tansolve {
 
 /// Owns a matrix, encoded as CSR-dtANS or as it is, and its operator. `request` is the planner's;
-/// its processor is that of B. Encodes on as many threads as OpenMP would start.
+/// its processor is that of B.
 template <class T, class B>
 class Factor {
  public:
-  Factor(Context<B>& context, Csr<T> matrix, PlanRequest request);
+  /// `threads` plan and encode it; 0: as many as OpenMP would start.
+  Factor(Context<B>& context, Csr<T> matrix, PlanRequest request, int threads = 0);
 
   const LinearOperator<T, B>& product() const { return *operator_; }
   bool compressed() const { return compressed_ != nullptr; }

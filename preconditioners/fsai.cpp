@@ -9,13 +9,14 @@ namespace tansolve {
 
 template <class T, class B>
 Fsai<T, B>::Fsai(Context<B>& context, const Csr<T>& A, const FsaiOptions& options)
-    : Fsai(context, fsai_factor(A, options.pattern, options.threads), options.plan) {}
+    : Fsai(context, fsai_factor(A, options.pattern, options.threads), options.plan,
+           options.threads) {}
 
 template <class T, class B>
-Fsai<T, B>::Fsai(Context<B>& context, Csr<T> G, const PlanRequest& plan)
+Fsai<T, B>::Fsai(Context<B>& context, Csr<T> G, const PlanRequest& plan, int threads)
     : LinearOperator<T, B>(context, G.rows(), G.cols()),
-      Gt_(context, transpose(G), plan),
-      G_(context, std::move(G), plan),
+      Gt_(context, transpose(G), plan, threads),
+      G_(context, std::move(G), plan, threads),
       Gr_(context, this->rows()) {}
 
 template <class T, class B>

@@ -27,6 +27,7 @@ class Fsai final : public LinearOperator<T, B> {
   bool capturable() const override {
     return G_.product().capturable() && Gt_.product().capturable();
   }
+  std::int64_t launches() const override { return 2; }
   const Factor<T, B>& lower() const { return G_; }
   const Factor<T, B>& upper() const { return Gt_; }
   std::int64_t bytes() const {
@@ -40,7 +41,7 @@ class Fsai final : public LinearOperator<T, B> {
   void apply_transposed_impl(Span<const T, B> r, Span<T, B> z) const override;
 
  private:
-  Fsai(Context<B>& context, Csr<T> G, const PlanRequest& plan);
+  Fsai(Context<B>& context, Csr<T> G, const PlanRequest& plan, int threads);
 
   Factor<T, B> Gt_, G_;
   mutable Vector<T, B> Gr_;

@@ -58,6 +58,9 @@ class Polynomial final : public LinearOperator<T, B> {
 
   std::string name() const override { return name_; }
   bool capturable() const override { return A_->capturable(); }
+  std::int64_t launches() const override {
+    return std::ssize(steps_) * (A_->launches() + 1) + 1;  // one for each step behind a product
+  }
   /// Those that were used; 0 and 0 with a given damping.
   const EigenvalueBounds& bounds() const { return bounds_; }
   std::int64_t bytes() const { return 3 * this->rows() * static_cast<std::int64_t>(sizeof(T)); }

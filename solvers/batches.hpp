@@ -14,33 +14,49 @@
 
 namespace tansolve::detail {
 
-/// The scalars of iterations 0, 1, ...: number i of a kind lies in element i mod batch_size, so
-/// that what a batch issues is always the same, and all values of a kind are read at once.
+/// How many iterations of products with A and M a GPU is given at a time, from `least` to
+/// batch_size: so many that looking at them costs little beside, and few where each takes long,
+/// since up to all but one of the last batch are in vain.
+template <class T, class B>
+std::int64_t batch_for(const LinearOperator<T, B>& A, const LinearOperator<T, B>* M,
+                       std::int64_t least) {
+  constexpr std::int64_t worth_a_look = 120;  // launches, of 2 us and more each; a look takes 20
+  const std::int64_t launches = A.launches() + (M != nullptr ? M->launches() : 0);
+  return std::clamp(worth_a_look / std::max<std::int64_t>(launches, 1), least, batch_size);
+}
+
+/// The scalars of iterations 0, 1, ...: number i of a kind lies in element i mod `batch`, no more
+/// than batch_size, so that what a batch issues is always the same, and all values of a kind are
+/// read at once.
 template <class T, class B>
 class Ring {
  public:
-  Ring(Workspace<T, B>& work, std::int64_t kind) : work_(&work), first_(kind * batch_size) {}
-  Scalar<T, B>& operator[](std::int64_t i) const { return work_->scalar(first_ + i % batch_size); }
+  Ring(Workspace<T, B>& work, std::int64_t kind, std::int64_t batch = batch_size)
+      : work_(&work), first_(kind * batch_size), batch_(batch) {}
+  Scalar<T, B>& operator[](std::int64_t i) const { return work_->scalar(first_ + i % batch_); }
   T read(Context<B>& context, std::int64_t i) const { return tansolve::read(context, (*this)[i]); }
 
  private:
   Workspace<T, B>* work_;
-  std::int64_t first_;
+  std::int64_t first_, batch_;
 };
 
 /// The first `count` kinds as the host has read them.
 template <std::size_t count, class T>
 class SeenRings {
  public:
+  explicit SeenRings(std::int64_t batch = batch_size) : batch_(batch) {}
+
   template <class B>
   void read(Context<B>& context, const Workspace<T, B>& work) {
     copy_to_host<T>(context, work.scalars(0, std::ssize(values_)), values_);
   }
   T operator()(std::int64_t kind, std::int64_t i) const {
-    return values_[kind * batch_size + i % batch_size];
+    return values_[kind * batch_size + i % batch_];
   }
 
  private:
+  std::int64_t batch_;
   std::array<T, count * batch_size> values_;
 };
 

@@ -38,8 +38,9 @@ Report solve_by_conjugate_gradients(std::string_view solver, bool flexible,
   Context<B>& context = A.context();
   const Span<T, B> r = work.vector(0), p = work.vector(1), q = work.vector(2);
   const Span<T, B> z = M != nullptr ? work.vector(3) : r;
-  const Ring rr(work, 0), pq(work, 1), rho = M != nullptr ? Ring(work, 2) : rr;
-  detail::SeenRings<1, T> seen;  // of rr
+  const std::int64_t batch = detail::batch_for(A, M, 3);  // an iteration sees 3 of a ring
+  const Ring rr(work, 0, batch), pq(work, 1, batch), rho = M != nullptr ? Ring(work, 2, batch) : rr;
+  detail::SeenRings<1, T> seen(batch);  // of rr
 
   detail::Progress<T, B> progress(solver, A, options, work.bytes());
   if (options.probe_symmetry) progress.warn(probe_symmetry(A, r, p, q, pq[0], rr[0]));
@@ -63,7 +64,7 @@ Report solve_by_conjugate_gradients(std::string_view solver, bool flexible,
       A.apply_dot(p, q, pq[i + 1]);                               // q = A p, p'q its curvature
       cg_residual(context, step_before(i + 1), q, r, rr[i + 2]);  // r -= alpha q, alpha = rho / p'q
     };
-    detail::Batches<T, B> batches(A, M, 1, iterate);
+    detail::Batches<T, B> batches(A, M, 1, iterate, batch);
 
     dot(context, r, r, rr[1]);
     double latest = rr.read(context, 1);

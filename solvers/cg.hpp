@@ -23,8 +23,9 @@ namespace tansolve {
 /// true one does not, the method restarts from the true one, until a restart has failed to halve
 /// it.
 ///
-/// On a GPU the host looks every batch_size iterations: a solve that is cancelled, diverges or runs
-/// out of time goes on for up to so many, which x, the history and the counts include.
+/// On a GPU the host looks every 12 iterations, or down to 3 where the operators' launches are
+/// many: a solve that is cancelled, diverges or runs out of time goes on for up to so many, which
+/// x, the history and the counts include.
 ///
 /// Residuals are iterated relative to the first one, so that b may be scaled by any number that
 /// leaves b, A b and x finite and normal. Deterministic. Allocates nothing but the history on the

@@ -129,10 +129,14 @@ TEST_CASE("a cycle passes over vectors as often as it says, and allocates nothin
     CHECK(context.counters().elements - before.elements == (16 * degree + 1) * n + 4 * coarse);
     CHECK(context.counters().products - before.products == 1 + 2 * degree + 3);
     CHECK(context.counters().reductions == before.reductions);
+    CHECK(M.launches() == 2 * (4 * degree + 3));
   }
   for (const AmgCycle kind : {AmgCycle::v, AmgCycle::w}) {
     const Amg<double, Checked> M(A, matrix, {.cycle = kind, .coarse_rows = 2});
     check_no_allocation(M);
+    const std::int64_t levels = std::ssize(M.facts().levels);
+    REQUIRE(levels == 3);
+    CHECK(M.launches() == (kind == AmgCycle::v ? 3 : 1 + 2 + 4) * 11);
   }
 }
 

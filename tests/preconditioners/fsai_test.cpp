@@ -142,6 +142,11 @@ TEST_CASE_TEMPLATE("fsai multiplies by its factor and the transpose", S, Setting
   const double rounding = 10 * static_cast<double>(std::numeric_limits<T>::epsilon());
   CHECK(distance(dense(M), G.transpose() * G) < rounding);
   check_definite(M);
+  // Whatever the pattern, and however coarse the rounding.
+  for (const FsaiPattern& pattern :
+       {FsaiPattern{.power = 0, .adaptive_steps = 3, .adaptive_entries = 2},
+        FsaiPattern{.power = 2, .mantissa_bits = 1}})
+    check_definite(Fsai<T, typename S::B>(context, A, {.pattern = pattern}));
 }
 
 TEST_CASE("the factors of fsai are compressed") {

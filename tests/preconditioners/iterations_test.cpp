@@ -70,7 +70,10 @@ TEST_CASE("preconditioners save iterations on anisotropic problems and jumping c
     CHECK(saved(Polynomial(A, Neumann())) < 0.8);
     CHECK(saved(Fsai<double, Host>(context, matrix)) < 0.75);
     CHECK(saved(Fsai<double, Host>(context, matrix, {.pattern = {.power = 2}})) < 0.6);
+    const FsaiPattern adaptive = {.power = 0, .adaptive_steps = 4, .adaptive_entries = 4};
+    CHECK(saved(Fsai<double, Host>(context, matrix, {.pattern = adaptive})) < 0.5);
     CHECK(saved(Factored(context, matrix, Factored::Kind::cholesky)) < 0.5);
+    CHECK(saved(Amg<double, Host>(A, matrix, {.coarse_rows = 50})) < 0.25);
   }
 }
 

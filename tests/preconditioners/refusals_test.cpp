@@ -89,7 +89,9 @@ TEST_CASE("every preconditioner refuses unfit diagonals with count and first row
 TEST_CASE("block-jacobi refuses such diagonals as singular blocks, in its own words") {
   Context<Host> context(1);
   for (const std::optional<double> bad :
-       {std::optional<double>(), std::optional(0.0), std::optional(std::nan(""))}) {
+       {std::optional<double>(), std::optional(0.0), std::optional(std::nan("")),
+        std::optional(std::numeric_limits<double>::infinity()),
+        std::optional(std::numeric_limits<double>::denorm_min())}) {
     const Csr<double> matrix = with_diagonals(bad);
     CHECK(refusal(ErrorCode::bad_input,
                   [&] { BlockJacobi<double, Host>(context, matrix, {.size = 1}); }) ==

@@ -110,6 +110,71 @@ TEST_CASE("a recording context gives the bits of one that looks at each iteratio
   }
 }
 
+/// Divides by a diagonal, in so many launches as it says.
+class Costly final : public LinearOperator<double, Checked> {
+ public:
+  Costly(Context<Checked>& context, const std::vector<double>& d, std::int64_t launches)
+      : LinearOperator<double, Checked>(context, std::ssize(d), std::ssize(d)),
+        divide_(context, upload(context, d)),
+        launches_(launches) {}
+  bool capturable() const override { return true; }
+  std::int64_t launches() const override { return launches_; }
+
+ protected:
+  void apply_impl(Span<const double, Checked> x, Span<double, Checked> y) const override {
+    divide_.apply(x, y);
+  }
+
+ private:
+  Jacobi<double, Checked> divide_;
+  std::int64_t launches_;
+};
+
+TEST_CASE("the more a preconditioner launches, the fewer iterations of cg are issued at a time") {
+  const auto matrix = poisson<double>(14, 12);
+  std::vector<double> weights(matrix.rows());
+  for (std::int64_t i = 0; i < matrix.rows(); ++i) weights[i] = static_cast<double>(4 + i % 3);
+  const auto b = random_vector<double>(matrix.rows(), 3);
+  struct Case {
+    std::int64_t launches, batch;
+  };
+  for (const auto& method : {batched[0], batched[1]}) {
+    CAPTURE(method.name);
+    for (const auto& [launches, batch] : {Case{1, 12}, Case{14, 8}, Case{23, 5}, Case{999, 3}}) {
+      CAPTURE(launches);
+      const Make M = [&](Context<Checked>& context) {
+        return std::make_unique<Costly>(context, weights, launches);
+      };
+      CHECK(check_same(method, csr(matrix), b, {}, M).converged());
+      for (const std::int64_t limit : {1, 2, 3, 4, 5, 8, 9, 13})
+        check_same(method, csr(matrix), b, {.rtol = 1e-12, .max_iterations = limit}, M);
+      Context<Checked> context(true);
+      const Options cancelled{.monitor = [](std::int64_t i, double) { return i < 1; }};
+      CHECK(solve_on(context, method, csr(matrix), b, cancelled, M).report.iterations == batch);
+    }
+  }
+}
+
+TEST_CASE("short batches end where single iterations break down") {
+  for (const auto& method : {batched[0], batched[1]}) {
+    CAPTURE(method.name);
+    for (const double last : {1.0, -1.0}) {
+      CAPTURE(last);
+      // The direction that is indefinite comes up in the second, third, ... iteration.
+      const std::vector<double> d = {1, 2, 3, 4, 5, last};
+      const Make M = [&](Context<Checked>& context) {
+        return std::make_unique<Costly>(context, std::vector<double>(6, 1.0), 999);
+      };
+      check_same(method, csr(diagonal_matrix(d)), {1, 1, 1, 1, 1, 1e-3}, {.rtol = 1e-12}, M);
+      const Make indefinite = [&](Context<Checked>& context) {
+        return std::make_unique<Costly>(context, std::vector<double>{1, 2, 1, 2, 1, last}, 999);
+      };
+      check_same(method, csr(diagonal_matrix<double>({1, 2, 3, 4, 5, 6})), {1, 1, 1, 1, 1, 1e-3},
+                 {.rtol = 1e-12}, indefinite);
+    }
+  }
+}
+
 TEST_CASE("a recording context is read once a batch") {
   for (const auto& method : batched) {
     CAPTURE(method.name);
