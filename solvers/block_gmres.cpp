@@ -236,7 +236,8 @@ std::int64_t BlockGmresWorkspace<T, B>::bytes() const {
 // beside b and x. Iteration j = 0, 1, ... of a column's cycle: 1 product, 3 (j + 1) + 1 passes over
 // stored vectors and 11 over others, the product's 2 included, 2 (j + 1) + 1 reductions, or what
 // gmres takes where a second pass is made when it is needed; and 1 transfer for all columns
-// together.
+// together. A cycle of k iterations beside them: 1 product, k + 1 passes over stored vectors and 19
+// over others; M adds its product.
 template <class T, class B>
 MultiReport pseudo_block_gmres(const LinearOperator<T, B>& A, std::int64_t columns,
                                std::type_identity_t<Span<const T, B>> b,
