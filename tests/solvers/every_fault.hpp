@@ -35,9 +35,9 @@ struct GoodSystem {
   using T = typename S::T;
   using B = typename S::B;
   Context<B> context = S::context();
-  Csr<T> matrix = poisson<T>(7, 6);
+  Csr<T> matrix = poisson<T>(12, 10);  // more iterations than a GPU carries out between two looks
   CsrOperator<T, B> a{context, matrix};
-  std::vector<T> b = random_vector<T>(42, 1), x0 = random_vector<T>(42, 2);
+  std::vector<T> b = random_vector<T>(120, 1), x0 = random_vector<T>(120, 2);
 
   Answer<T> solve(const AnySolver<T, B>& solver, const SolveOptions<T, B>& options = {}) const {
     return run_from(
@@ -49,7 +49,7 @@ TEST_CASE_TEMPLATE_DEFINE("b = 0 and an exact guess need no iteration and make n
                           fault_nothing_to_do) {
   using T = typename S::T;
   GoodSystem<S> good;
-  const std::vector<T> zero(42);
+  const std::vector<T> zero(120);
   auto exact = zero;
   exact[17] = 1;
   auto image = zero;  // A times that, without rounding
