@@ -8,70 +8,35 @@
 #include <tansolve/solvers/recurrence.hpp>
 
 namespace tansolve {
+namespace {
 
 // Invariant: x and r with sigma r = b - A x up to rounding; r0, the residual that the run began
 // with; residuals are orthogonal to r0 times polynomials in A', one degree more an iteration. Holds
 // 5 vectors beside b and x (7 with M). An iteration: 2 products, 21 passes over vectors, the
 // products' 4 included, 6 reductions, 6 numbers read by the host in 1 transfer, on a GPU 1 a batch;
-// M adds its 2 products and 2 passes. Iterations that were issued beyond the last wanted change
-// neither x nor r.
+// M adds its 2 products and 2 passes. A run beside its iterations: 1 product, 13 passes. Iterations
+// that were issued beyond the last wanted change neither x nor r.
 template <class T, class B>
-Report bicgstab(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T, B>> b,
-                std::type_identity_t<Span<T, B>> x,
-                const std::type_identity_t<SolveOptions<T, B>>& options,
-                std::type_identity_t<Workspace<T, B>>& work) {
-  using Ring = detail::Ring<T, B>;
-  const LinearOperator<T, B>* M = options.preconditioner;
-  require_square_system("bicgstab", A, b, x, options);
-  Context<B>& context = A.context();
-  work.require("bicgstab", context, bicgstab_workspace(A.rows(), M != nullptr));
-  const Span<T, B> r = work.vector(0), r0 = work.vector(1), p = work.vector(2);
-  const Span<T, B> v = work.vector(3), t = work.vector(4);
-  const Span<T, B> y = M != nullptr ? work.vector(5) : p, z = M != nullptr ? work.vector(6) : r;
-  const Ring rho(work, 0), r_norm(work, 1), r0_v(work, 2), v_norm(work, 3), st(work, 4),
-      t_norm(work, 5);
-  Scalar<T, B>& r0_norm = work.scalar(6 * detail::batch_size);
-  detail::SeenRings<6, T> seen;
+class Bicgstab {
+ public:
+  Bicgstab(const LinearOperator<T, B>& A, const LinearOperator<T, B>* M, Workspace<T, B>& work,
+           Span<T, B> x)
+      : A_(&A), M_(M), work_(&work), x_(x) {}
 
-  detail::Progress<T, B> progress("bicgstab", A, options, work.bytes());
-  const auto run_from_r = [&](detail::Scaling<T> to) {
-    const T enough = static_cast<T>(to.enough);
-    const auto step = [&](std::int64_t i) {
-      return BicgstabStep<T, B>{r0_norm, rho[i],    r_norm[i], r0_v[i], v_norm[i],
-                                st[i],   t_norm[i], to.sigma,  enough};
-    };
-    const auto iterate = [&](std::int64_t i) {
-      if (M != nullptr) M->apply(p, y);  // y = M p
-      A.apply(y, v);                     // v = A M p
-      dot_and_norm(context, r0, v, r0_v[i], v_norm[i]);
-      bicgstab_half_step(context, step(i), v, r);  // s = r - alpha v, in the place of r
-      if (M != nullptr) {
-        M->apply(r, z);  // z = M s
-        A.apply(z, t);   // t = A M s
-        dot_and_norm(context, r, t, st[i], t_norm[i]);
-      } else {
-        A.apply_dot(r, t, st[i]);
-        norm2(context, t, t_norm[i]);
-      }
-      // r = s - omega t, of the least norm; p = r + beta (p - omega v)
-      bicgstab_step(context, step(i), y, z, t, r0, x, r, rho[i + 1], r_norm[i + 1]);
-      bicgstab_direction(context, step(i), rho[i + 1], r_norm[i + 1], r, v, p);
-    };
-    detail::Batches<T, B> batches(A, M, 2, iterate);
+  Span<T, B> r() { return r_; }
+  Scalar<T, B>& scalar() { return r0_norm_; }  ///< free between runs, as are p and v
+  detail::ProbeSpace<T, B> probe() { return {A_, p_, v_}; }
 
-    copy(context, r, r0);
-    copy(context, r, p);
-    const T norm = detail::norm_of<T, B>(context, r, r0_norm);
-    write(context, norm, r_norm[0]);
-    write(context, norm * norm, rho[0]);
-    detail::BicgstabNumbers<T> now =
-        detail::BicgstabNumbers<T>{.r0_norm = norm, .scale = to.sigma, .enough = enough}.next(
-            norm * norm, norm);
+  /// From r, until it is small enough.
+  detail::Run run(detail::Scaling<T> to, detail::Progress<T, B>& progress) {
+    detail::BicgstabNumbers<T> now = start(to);
+    detail::Batches<T, B> batches(*A_, M_, 2, [this](std::int64_t i) { iterate(i); });
+    detail::SeenRings<6, T> seen;
     detail::Run run;
     std::int64_t i = 0;
     while (!(run.met || run.breakdown || progress.stopped())) {
       const std::int64_t end = batches.issue(progress.iterations_left());
-      seen.read(context, work);
+      seen.read(A_->context(), *work_);
       for (; i < end; ++i) {
         now.r0_v = seen(2, i), now.v_norm = seen(3, i);
         now.st = seen(4, i), now.t_norm = seen(5, i);
@@ -80,7 +45,7 @@ Report bicgstab(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T
         if (std::isfinite(next.r_norm)) progress.record(to.sigma * next.r_norm);
         if (!next.wanted()) {
           if (stopped) break;  // what followed changed nothing, and the earlier reason counts
-          run.met = next.r_norm <= enough;
+          run.met = next.r_norm <= enough_;
           if (!run.met) run.breakdown = detail::why_no_step(now, next);
           break;
         }
@@ -88,9 +53,73 @@ Report bicgstab(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T
       }
     }
     return run;
-  };
-  return detail::solve_by_runs(progress, context, b, x, r, r0_norm, run_from_r,
-                               detail::ProbeSpace<T, B>{&A, p, v});
+  }
+
+ private:
+  using Ring = detail::Ring<T, B>;
+
+  /// r0 = p = r. Returns the numbers before the first step.
+  detail::BicgstabNumbers<T> start(detail::Scaling<T> to) {
+    Context<B>& context = A_->context();
+    sigma_ = to.sigma;
+    enough_ = static_cast<T>(to.enough);
+    copy(context, r_, r0_);
+    copy(context, r_, p_);
+    const T norm = detail::norm_of<T, B>(context, r_, r0_norm_);
+    write(context, norm, r_norm_[0]);
+    write(context, norm * norm, rho_[0]);
+    return detail::BicgstabNumbers<T>{.r0_norm = norm, .scale = sigma_, .enough = enough_}.next(
+        norm * norm, norm);
+  }
+
+  void iterate(std::int64_t i) {
+    Context<B>& context = A_->context();
+    const BicgstabStep<T, B> step = {r0_norm_, rho_[i],    r_norm_[i], r0_v_[i], v_norm_[i],
+                                     st_[i],   t_norm_[i], sigma_,     enough_};
+    if (M_ != nullptr) M_->apply(p_, y_);  // y = M p
+    A_->apply(y_, v_);                     // v = A M p
+    dot_and_norm(context, r0_, v_, r0_v_[i], v_norm_[i]);
+    bicgstab_half_step(context, step, v_, r_);  // s = r - alpha v, in the place of r
+    if (M_ != nullptr) {
+      M_->apply(r_, z_);  // z = M s
+      A_->apply(z_, t_);  // t = A M s
+      dot_and_norm(context, r_, t_, st_[i], t_norm_[i]);
+    } else {
+      A_->apply_dot(r_, t_, st_[i]);
+      norm2(context, t_, t_norm_[i]);
+    }
+    // r = s - omega t, of the least norm; p = r + beta (p - omega v)
+    bicgstab_step(context, step, y_, z_, t_, r0_, x_, r_, rho_[i + 1], r_norm_[i + 1]);
+    bicgstab_direction(context, step, rho_[i + 1], r_norm_[i + 1], r_, v_, p_);
+  }
+
+  const LinearOperator<T, B>* A_;
+  const LinearOperator<T, B>* M_;
+  Workspace<T, B>* work_;
+  Span<T, B> x_, r_ = work_->vector(0), r0_ = work_->vector(1), p_ = work_->vector(2);
+  Span<T, B> v_ = work_->vector(3), t_ = work_->vector(4);
+  Span<T, B> y_ = M_ != nullptr ? work_->vector(5) : p_, z_ = M_ != nullptr ? work_->vector(6) : r_;
+  Ring rho_{*work_, 0}, r_norm_{*work_, 1}, r0_v_{*work_, 2}, v_norm_{*work_, 3}, st_{*work_, 4},
+      t_norm_{*work_, 5};
+  Scalar<T, B>& r0_norm_ = work_->scalar(6 * detail::batch_size);
+  T sigma_ = 1, enough_ = 0;
+};
+
+}  // namespace
+
+template <class T, class B>
+Report bicgstab(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T, B>> b,
+                std::type_identity_t<Span<T, B>> x,
+                const std::type_identity_t<SolveOptions<T, B>>& options,
+                std::type_identity_t<Workspace<T, B>>& work) {
+  const LinearOperator<T, B>* M = options.preconditioner;
+  require_square_system("bicgstab", A, b, x, options);
+  work.require("bicgstab", A.context(), bicgstab_workspace(A.rows(), M != nullptr));
+  detail::Progress<T, B> progress("bicgstab", A, options, work.bytes());
+  Bicgstab<T, B> bicgstab(A, M, work, x);
+  return detail::solve_by_runs(
+      progress, A.context(), b, x, bicgstab.r(), bicgstab.scalar(),
+      [&](detail::Scaling<T> to) { return bicgstab.run(to, progress); }, bicgstab.probe());
 }
 
 template <class T, class B>

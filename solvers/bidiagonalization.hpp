@@ -116,7 +116,7 @@ class LeastSquaresSolve {
       gave_up = why.has_value();
     }
     if (facts_.found) why = Breakdown{Status::inconsistent, solution_text()};
-    Report report = progress_.finish(truth_.residual, false, why ? &*why : nullptr,
+    Report report = progress_.finish(x_, norm_, truth_.residual, false, why ? &*why : nullptr,
                                      std::max<std::int64_t>(runs - 1, 0));
     facts_.solution_norm = norm_of(x_);
     report.least_squares = facts_;

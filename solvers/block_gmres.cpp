@@ -37,9 +37,7 @@ class Arnoldis {
   Arnoldis(detail::Lockstep<T, B>& at, Context<B>& context, BlockGmresWorkspace<T, B>& work)
       : at_(&at), context_(&context), work_(&work), h_(work.restart()), y_(work.restart()) {
     const BasisStorage storage = work.bases.front().storage();
-    const double rounding = std::max(64 * std::sqrt(static_cast<double>(work.restart())) *
-                                         storage_roundoff<T>(BasisStorage::working),
-                                     16 * storage_roundoff<T>(storage));
+    const double rounding = detail::column_rounding<T>(work.restart(), storage);
     for (std::size_t c = 0; c < work.bases.size(); ++c) qr_.emplace_back(work.restart(), rounding);
     ends_.resize(work.bases.size());
     overlaps_.assign(work.bases.size(), std::numeric_limits<double>::infinity());
@@ -178,10 +176,6 @@ class Arnoldis {
   double storage_roundoff_;
 };
 
-std::int64_t basis_count(std::int64_t n, const KrylovBasis& basis) {
-  return std::clamp<std::int64_t>(n, 1, basis.restart) + 1;
-}
-
 /// The shape, where the bases of all columns together fit into the memory that there is.
 template <class T, class B>
 WorkspaceShape checked_shape(const Context<B>& context, std::int64_t n, std::int64_t columns,
@@ -192,12 +186,9 @@ WorkspaceShape checked_shape(const Context<B>& context, std::int64_t n, std::int
   if (columns < 1)
     refuse(ErrorCode::invalid_argument,
            fmt::format("there are {} columns, there must be 1 at least", columns));
-  if (basis.restart < 1)
-    refuse(ErrorCode::invalid_argument,
-           fmt::format("restart is {}, it must be positive", basis.restart));
-  const double bytes =
-      static_cast<double>(columns) *
-      static_cast<double>(Basis<T, B>::bytes(context, n, basis_count(n, basis), basis.storage));
+  const std::int64_t count = detail::restart_for("pseudo_block_gmres", n, basis) + 1;
+  const double bytes = static_cast<double>(columns) *
+                       static_cast<double>(Basis<T, B>::bytes(context, n, count, basis.storage));
   const std::int64_t available = detail::available_memory(context);
   if (bytes > static_cast<double>(available))
     refuse(ErrorCode::out_of_memory,
@@ -211,8 +202,8 @@ template <class T, class B>
 std::vector<Basis<T, B>> make_bases(Context<B>& context, std::int64_t n, std::int64_t columns,
                                     const KrylovBasis& basis) {
   std::vector<Basis<T, B>> bases;
-  for (std::int64_t c = 0; c < columns; ++c)
-    bases.emplace_back(context, n, basis_count(n, basis), basis.storage);
+  const std::int64_t count = detail::restart_for("pseudo_block_gmres", n, basis) + 1;
+  for (std::int64_t c = 0; c < columns; ++c) bases.emplace_back(context, n, count, basis.storage);
   return bases;
 }
 
@@ -236,7 +227,8 @@ std::int64_t BlockGmresWorkspace<T, B>::bytes() const {
 // beside b and x. Iteration j = 0, 1, ... of a column's cycle: 1 product, 3 (j + 1) + 1 passes over
 // stored vectors and 11 over others, the product's 2 included, 2 (j + 1) + 1 reductions, or what
 // gmres takes where a second pass is made when it is needed; and 1 transfer for all columns
-// together.
+// together. A cycle of k iterations beside them: 1 product, k + 1 passes over stored vectors and 19
+// over others; M adds its product.
 template <class T, class B>
 MultiReport pseudo_block_gmres(const LinearOperator<T, B>& A, std::int64_t columns,
                                std::type_identity_t<Span<const T, B>> b,

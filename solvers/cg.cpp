@@ -20,82 +20,125 @@ namespace {
 // p. x lags one step behind r, and takes it while the next direction is made of p; a last direction
 // is made for that alone. Holds 3 vectors beside b and x (4 with M). An iteration: 1 product, 10
 // passes over vectors, the product's 2 included, 2 reductions, 1 number read by the host, on a GPU
-// 1 transfer a batch; M adds its product and 2 passes and a reduction for r'Mr. Iterations that
-// were issued beyond the last wanted change neither x nor r.
+// 1 transfer a batch; M adds its product and 2 passes and a reduction for r'Mr. A run beside its
+// iterations: 1 product, 16 passes. Iterations that were issued beyond the last wanted change
+// neither x nor r.
 //
 // Where M changes from step to step, p is conjugate to the direction before it alone, by the beta
 // of Polak and Ribiere, which needs no r_old: with q = A p,
 //
 //     z'(r - r_old) / (z_old' r_old) = -alpha z'q / (z_old' r_old) = -z'q / p'q.
 //
-// An iteration then takes 2 passes and a reduction more.
+// An iteration, and a run at its end, then takes 2 passes and a reduction more; a run begins with
+// another pass.
 template <class T, class B>
-Report solve_by_conjugate_gradients(std::string_view solver, bool flexible,
-                                    const LinearOperator<T, B>& A, Span<const T, B> b, Span<T, B> x,
-                                    const SolveOptions<T, B>& options, Workspace<T, B>& work) {
-  using Ring = detail::Ring<T, B>;
-  const LinearOperator<T, B>* M = options.preconditioner;
-  Context<B>& context = A.context();
-  const Span<T, B> r = work.vector(0), p = work.vector(1), q = work.vector(2);
-  const Span<T, B> z = M != nullptr ? work.vector(3) : r;
-  const std::int64_t batch = detail::batch_for(A, M, 3);  // an iteration sees 3 of a ring
-  const Ring rr(work, 0, batch), pq(work, 1, batch), rho = M != nullptr ? Ring(work, 2, batch) : rr;
-  detail::SeenRings<1, T> seen(batch);  // of rr
+class ConjugateGradients {
+ public:
+  ConjugateGradients(const LinearOperator<T, B>& A, const LinearOperator<T, B>* M, bool flexible,
+                     Workspace<T, B>& work, Span<T, B> x)
+      : A_(&A), M_(M), flexible_(flexible), work_(&work), x_(x) {}
 
-  detail::Progress<T, B> progress(solver, A, options, work.bytes());
-  if (options.probe_symmetry) progress.warn(probe_symmetry(A, r, p, q, pq[0], rr[0]));
-  const auto run_from_r = [&](detail::Scaling<T> to) {
-    const T enough = static_cast<T>(to.enough * to.enough);
-    const auto step_before = [&](std::int64_t i) {
-      return CgStep<T, B>{rho[i], pq[i], rr[i], to.sigma, enough};
-    };
-    const auto turn = [&](std::int64_t i) {  // x += sigma alpha p, p = z + beta p
-      if (flexible) {
-        Scalar<T, B>& zq = work.scalar(3 * detail::batch_size);
-        dot(context, z, q, zq);
-        cg_direction(context, step_before(i), {zq, pq[i], -1}, rr[i + 1], z, p, x);
-      } else {
-        cg_direction(context, step_before(i), {rho[i + 1], rho[i]}, rr[i + 1], z, p, x);
-      }
-    };
-    const auto iterate = [&](std::int64_t i) {
-      if (M != nullptr) M->apply_dot(r, z, rho[i + 1]);  // z = M r, rho = r'z; else z = r
-      turn(i);
-      A.apply_dot(p, q, pq[i + 1]);                               // q = A p, p'q its curvature
-      cg_residual(context, step_before(i + 1), q, r, rr[i + 2]);  // r -= alpha q, alpha = rho / p'q
-    };
-    detail::Batches<T, B> batches(A, M, 1, iterate, batch);
+  Span<T, B> r() { return r_; }
+  Scalar<T, B>& scalar() { return rr_[0]; }  ///< free between runs
 
-    dot(context, r, r, rr[1]);
-    double latest = rr.read(context, 1);
-    fill(context, 0, p);  // so that the first direction is z, whatever beta
-    if (flexible) fill(context, 0, q);
-    write(context, 0, rr[0]);  // no step was wanted before the first
-    write(context, 1, pq[0]);
-    write(context, 1, rho[0]);
+  std::string asymmetry() { return probe_symmetry(*A_, r_, p_, q_, pq_[0], rr_[0]); }
+
+  /// From r, until it is small enough.
+  detail::Run run(detail::Scaling<T> to, detail::Progress<T, B>& progress) {
+    Context<B>& context = A_->context();
+    double latest = start(to);
+    detail::Batches<T, B> batches(
+        *A_, M_, 1, [this](std::int64_t i) { iterate(i); }, batch_);
+    detail::SeenRings<1, T> seen(batch_);  // of rr
     detail::Run run;
     std::int64_t i = 0;
     while (!(run.met || run.breakdown || progress.stopped())) {
       const std::int64_t end = batches.issue(progress.iterations_left());
-      seen.read(context, work);
+      seen.read(context, *work_);
       for (; i < end; ++i) {
         const double before = std::exchange(latest, seen(0, i + 2));
         const bool stopped = progress.stopped();
-        if (std::isfinite(latest)) progress.record(to.sigma * std::sqrt(latest));
-        if (latest > enough && std::isfinite(latest)) continue;
+        if (std::isfinite(latest)) progress.record(sigma_ * std::sqrt(latest));
+        if (latest > enough_ && std::isfinite(latest)) continue;
         if (stopped) break;  // what followed changed nothing, and the earlier reason counts
-        run.met = latest <= enough;
+        run.met = latest <= enough_;
         if (!run.met)
-          run.breakdown = detail::why_no_step(M != nullptr ? rho.read(context, i + 1) : before,
-                                              pq.read(context, i + 1),
-                                              detail::norm_of<T, B>(context, q, pq[i + 2]));
+          run.breakdown = detail::why_no_step(M_ != nullptr ? rho_.read(context, i + 1) : before,
+                                              pq_.read(context, i + 1),
+                                              detail::norm_of<T, B>(context, q_, pq_[i + 2]));
         break;
       }
     }
     turn(batches.issued());
     return run;
-  };
-  return detail::solve_by_runs(progress, context, b, x, r, rr[0], run_from_r);
+  }
+
+ private:
+  using Ring = detail::Ring<T, B>;
+
+  /// The first direction is z, whatever beta, since p = 0. Returns r'r.
+  double start(detail::Scaling<T> to) {
+    Context<B>& context = A_->context();
+    sigma_ = to.sigma;
+    enough_ = static_cast<T>(to.enough * to.enough);
+    dot(context, r_, r_, rr_[1]);
+    fill(context, 0, p_);
+    if (flexible_) fill(context, 0, q_);
+    write(context, 0, rr_[0]);  // no step was wanted before the first
+    write(context, 1, pq_[0]);
+    write(context, 1, rho_[0]);
+    return rr_.read(context, 1);
+  }
+
+  void iterate(std::int64_t i) {
+    Context<B>& context = A_->context();
+    if (M_ != nullptr) M_->apply_dot(r_, z_, rho_[i + 1]);  // z = M r, rho = r'z; else z = r
+    turn(i);
+    A_->apply_dot(p_, q_, pq_[i + 1]);  // q = A p, p'q its curvature
+    cg_residual(context, step_before(i + 1), q_, r_,
+                rr_[i + 2]);  // r -= alpha q, alpha = rho / p'q
+  }
+
+  /// x += sigma alpha p, p = z + beta p
+  void turn(std::int64_t i) {
+    Context<B>& context = A_->context();
+    if (flexible_) {
+      Scalar<T, B>& zq = work_->scalar(3 * detail::batch_size);
+      dot(context, z_, q_, zq);
+      cg_direction(context, step_before(i), {zq, pq_[i], -1}, rr_[i + 1], z_, p_, x_);
+    } else {
+      cg_direction(context, step_before(i), {rho_[i + 1], rho_[i]}, rr_[i + 1], z_, p_, x_);
+    }
+  }
+
+  CgStep<T, B> step_before(std::int64_t i) { return {rho_[i], pq_[i], rr_[i], sigma_, enough_}; }
+
+  const LinearOperator<T, B>* A_;
+  const LinearOperator<T, B>* M_;
+  bool flexible_;
+  Workspace<T, B>* work_;
+  Span<T, B> x_, r_ = work_->vector(0), p_ = work_->vector(1), q_ = work_->vector(2);
+  Span<T, B> z_ = M_ != nullptr ? work_->vector(3) : r_;
+  std::int64_t batch_ = detail::batch_for(*A_, M_, 3);  // an iteration sees 3 of a ring
+  Ring rr_{*work_, 0, batch_}, pq_{*work_, 1, batch_};
+  Ring rho_ = M_ != nullptr ? Ring(*work_, 2, batch_) : rr_;
+  T sigma_ = 1, enough_ = 0;
+};
+
+template <class T, class B>
+Report solve_by_conjugate_gradients(std::string_view name, bool flexible,
+                                    const LinearOperator<T, B>& A, Span<const T, B> b, Span<T, B> x,
+                                    const SolveOptions<T, B>& options, Workspace<T, B>& work) {
+  const LinearOperator<T, B>* M = options.preconditioner;
+  require_square_system(name, A, b, x, options);
+  work.require(
+      name, A.context(),
+      flexible ? fcg_workspace(A.rows(), M != nullptr) : cg_workspace(A.rows(), M != nullptr));
+  detail::Progress<T, B> progress(name, A, options, work.bytes());
+  ConjugateGradients<T, B> cg(A, M, flexible, work, x);
+  if (options.probe_symmetry) progress.warn(cg.asymmetry());
+  return detail::solve_by_runs(progress, A.context(), b, x, cg.r(), cg.scalar(),
+                               [&](detail::Scaling<T> to) { return cg.run(to, progress); });
 }
 
 }  // namespace
@@ -105,8 +148,6 @@ Report cg(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T, B>> 
           std::type_identity_t<Span<T, B>> x,
           const std::type_identity_t<SolveOptions<T, B>>& options,
           std::type_identity_t<Workspace<T, B>>& work) {
-  require_square_system("cg", A, b, x, options);
-  work.require("cg", A.context(), cg_workspace(A.rows(), options.preconditioner != nullptr));
   return solve_by_conjugate_gradients("cg", false, A, b, x, options, work);
 }
 
@@ -115,8 +156,6 @@ Report fcg(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T, B>>
            std::type_identity_t<Span<T, B>> x,
            const std::type_identity_t<SolveOptions<T, B>>& options,
            std::type_identity_t<Workspace<T, B>>& work) {
-  require_square_system("fcg", A, b, x, options);
-  work.require("fcg", A.context(), fcg_workspace(A.rows(), options.preconditioner != nullptr));
   return solve_by_conjugate_gradients("fcg", true, A, b, x, options, work);
 }
 

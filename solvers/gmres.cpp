@@ -4,12 +4,12 @@
 #include <tansolve/solvers/gmres.hpp>
 #include <tansolve/solvers/gmres_cycle.hpp>
 #include <tansolve/solvers/look.hpp>
+#include <tansolve/solvers/own_workspace.hpp>
 #include <tansolve/solvers/progress.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -78,7 +78,9 @@ class Arnoldi {
 
   /// How far r is from being orthogonal to the range of A.
   RangeOverlap overlap(double r_norm, Span<const T, B> x) {
-    return range_overlap<T, B>(*A_, w(), r_norm, x, spare(0), spare(1), norm());
+    const RangeOverlap range = range_overlap<T, B>(*A_, w(), r_norm, x, spare(0), spare(1), norm());
+    write(A_->context(), static_cast<T>(r_norm), norm());  // as a cycle begins with it
+    return range;
   }
 
  private:
@@ -175,8 +177,8 @@ End run_cycle(detail::Arnoldi<T, B>& arnoldi, detail::Progress<T, B>& progress, 
 // 2 included, 2 (j + 1) + 1 reductions, 1 transfer, on a GPU 1 in gmres_look; where a second pass
 // of Gram-Schmidt is not needed, 2 (j + 1) + 1 and 7, and (j + 1) + 1 reductions, where it is found
 // to be, 4 (j + 1) + 1 and 10, and 2 (j + 1) + 2. A fixed M adds its product, a flexible one 4
-// passes and a reduction more. The end of a cycle of k iterations: 1 product, k passes over stored
-// vectors and 15 over others.
+// passes and a reduction more. A cycle of k iterations beside them: 1 product, k + 1 passes over
+// stored vectors and 15 over others; a fixed M adds its product.
 template <class T, class B>
 Report solve(std::string_view name, bool flexible, const LinearOperator<T, B>& A,
              Span<const T, B> b, Span<T, B> x, const SolveOptions<T, B>& options,
@@ -202,7 +204,7 @@ Report solve(std::string_view name, bool flexible, const LinearOperator<T, B>& A
       breakdown = detail::why_no_restart<T, B>(arnoldi, end, previous, truth, x, overlap);
     broke_down = breakdown.has_value();
   }
-  return progress.finish(truth, false, breakdown ? &*breakdown : nullptr,
+  return progress.finish(x, arnoldi.norm(), truth, false, breakdown ? &*breakdown : nullptr,
                          std::max<std::int64_t>(cycles - 1, 0));
 }
 
@@ -211,12 +213,9 @@ Report solve(std::string_view name, bool flexible, const LinearOperator<T, B>& A
              Span<const T, B> b, Span<T, B> x, const SolveOptions<T, B>& options,
              const KrylovBasis& basis) {
   require_square_system(name, A, b, x, options);
-  const auto began = std::chrono::steady_clock::now();
-  GmresWorkspace<T, B> work(A.context(), A.rows(), basis, flexible);
-  const std::chrono::duration<double> building = std::chrono::steady_clock::now() - began;
-  Report report = solve(name, flexible, A, b, x, options, work);
-  report.setup_seconds += building.count();
-  return report;
+  return detail::solve_with_own(
+      [&] { return GmresWorkspace<T, B>(A.context(), A.rows(), basis, flexible); },
+      [&](auto& work) { return solve(name, flexible, A, b, x, options, work); });
 }
 
 }  // namespace

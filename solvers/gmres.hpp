@@ -36,7 +36,8 @@ class Arnoldi;
 struct KrylovBasis {
   std::int64_t restart = 30;  ///< vectors before the method restarts, at most n are kept
   /// Stored below working precision the basis is read in less time, while each cycle reduces the
-  /// residual by at most about the storage's precision. The answer is as accurate as ever.
+  /// residual by at most about the storage's precision. The answer is as accurate as ever, but for
+  /// what rounding adds to x along null vectors of a singular A, which the residual does not see.
   BasisStorage storage = BasisStorage::working;
   /// `needed` takes fewer passes over the basis where the operator turns vectors by more than 45
   /// degrees out of the space, and more where it does not, as on stencils.

@@ -1,18 +1,39 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The end of a cycle of GMRES, for one right-hand side and for several.
+// Cycles of GMRES, for one right-hand side and for several: their length, their end.
 #pragma once
 
+#include <tansolve/codec/error.hpp>
 #include <tansolve/solvers/consistency.hpp>
+#include <tansolve/solvers/gmres.hpp>
 #include <tansolve/solvers/look.hpp>
 #include <tansolve/solvers/progress.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace tansolve::detail {
+
+/// The iterations of a cycle, no more than n. Throws Error(invalid_argument) for a restart below 1.
+inline std::int64_t restart_for(std::string_view solver, std::int64_t n, const KrylovBasis& basis) {
+  if (basis.restart < 1)
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{}: restart is {}, it must be positive", solver, basis.restart));
+  return std::clamp<std::int64_t>(n, 1, basis.restart);
+}
+
+/// Of a column of H, relative to A: what the rotations make of roundings, or where they are much
+/// larger the roundings of V.
+template <class T>
+double column_rounding(std::int64_t restart, BasisStorage storage) {
+  return std::max(64 * std::sqrt(static_cast<double>(restart)) * storage_roundoff<T>({}),
+                  16 * storage_roundoff<T>(storage));
+}
 
 /// How the iterations of a cycle ended.
 enum class CycleEnd {

@@ -2,36 +2,17 @@
 // The memory of GMRES: what it takes, told beforehand.
 #include <tansolve/codec/error.hpp>
 #include <tansolve/kernels/for_each_backend.hpp>
-#include <tansolve/solvers/gmres.hpp>
+#include <tansolve/solvers/gmres_cycle.hpp>
 
 #include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
 
 namespace tansolve {
 namespace {
 
 constexpr std::int64_t vectors = 4;  // v, z, and the step and x between cycles
 
-/// More vectors than n are never needed.
-std::int64_t restart_for(std::int64_t n, const KrylovBasis& basis) {
-  if (basis.restart < 1)
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("gmres: restart is {}, it must be positive", basis.restart));
-  return std::clamp<std::int64_t>(n, 1, basis.restart);
-}
-
 WorkspaceShape shape(std::int64_t n) {
   return {.size = n, .vectors = vectors, .scalars = 1};
-}
-
-/// Of a column of H, relative to A: what the rotations make of roundings, or where they are much
-/// larger the roundings of V.
-template <class T>
-double rounding(std::int64_t restart, BasisStorage storage) {
-  return std::max(64 * std::sqrt(static_cast<double>(restart)) * storage_roundoff<T>({}),
-                  16 * storage_roundoff<T>(storage));
 }
 
 std::int64_t columns_size(std::int64_t restart) {
@@ -54,11 +35,11 @@ template <class T, class B>
 GmresWorkspace<T, B>::GmresWorkspace(Context<B>& context, std::int64_t n, const KrylovBasis& basis,
                                      bool flexible)
     : reorthogonalize_(basis.reorthogonalize),
-      V_(make_basis<T>(context, n, restart_for(n, basis) + 1, basis)),
+      V_(make_basis<T>(context, n, detail::restart_for("gmres", n, basis) + 1, basis)),
       vectors_(context, shape(n)),
       columns_(context, columns_size(restart())),
       seen_(columns_.size()),
-      qr_(restart(), rounding<T>(restart(), basis.storage)),
+      qr_(restart(), detail::column_rounding<T>(restart(), basis.storage)),
       h_(restart()),
       y_(restart()) {
   if (flexible) Z_.emplace(make_basis<T>(context, n, restart(), basis));
@@ -67,7 +48,7 @@ GmresWorkspace<T, B>::GmresWorkspace(Context<B>& context, std::int64_t n, const 
 template <class T, class B>
 std::int64_t GmresWorkspace<T, B>::bytes(const Context<B>& context, std::int64_t n,
                                          const KrylovBasis& basis, bool flexible) {
-  const std::int64_t m = restart_for(n, basis);
+  const std::int64_t m = detail::restart_for("gmres", n, basis);
   return Basis<T, B>::bytes(context, n, m + 1, basis.storage) +
          (flexible ? Basis<T, B>::bytes(context, n, m, basis.storage) : 0) +
          shape(n).template bytes<T>() + columns_size(m) * std::int64_t{sizeof(T)};

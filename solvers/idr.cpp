@@ -185,8 +185,9 @@ void require_shadow(IdrShadow shadow) {
 // Holds 3 s + 2 vectors beside b and x (one more with M). A cycle of s + 1 iterations: s + 1
 // products, 3 s^2 + 14 s + 8 passes over vectors, the products' 2 s + 2 included,
 // s^2 + 3 s + 3 reductions; each iteration 1 transfer, on a GPU 1 a batch; M adds its products and
-// 2 s + 2 passes. With s = 4, for these 5 iterations: 112 passes, 31 reductions. Iterations that
-// were issued beyond the last wanted change neither x nor r.
+// 2 s + 2 passes. With s = 4, for these 5 iterations: 112 passes, 31 reductions. A solve begins
+// with 5 s^2 + 2 s passes, for P; a run beside its iterations: 1 product, 3 s + 9 passes.
+// Iterations that were issued beyond the last wanted change neither x nor r.
 template <class T, class B>
 Report idr(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T, B>> b,
            std::type_identity_t<Span<T, B>> x,

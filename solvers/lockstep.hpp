@@ -61,6 +61,17 @@ struct Column {
   double rho = 0, rr = 0, alpha = 0, omega = 0, r0_norm = 0;  ///< the recurrence's, by its letters
 };
 
+/// Takes r'r after a step: into the history, and whether it ends the run.
+template <class T, class B>
+void record_square(Column<T, B>& c, double rr) {
+  c.rr = rr;
+  if (std::isfinite(rr))
+    c.progress.record(c.to.sigma * std::sqrt(rr));
+  else
+    c.run.breakdown = {Status::not_finite, fmt::format("r'r = {}", rr)};
+  c.run.met = rr <= c.to.enough * c.to.enough;
+}
+
 /// The columns at work, number s of them in slot s: columns s of the blocks. The first block is R
 /// with sigma_c r_c = b - A x, the second the steps D, with x advanced by sigma_c d_c at a run's
 /// end, where that is finite. The first `moving` blocks belong to the columns: of one that is done,
@@ -201,9 +212,9 @@ class Lockstep {
   void begin_or_retire(std::int64_t s, bool over, const Begin& begin) {
     Column<T, B>& c = *at_work_[s];
     if (over || c.progress.stopped()) {
-      report_.columns[c.index] =
-          c.progress.finish(c.truth, false, c.run.breakdown ? &*c.run.breakdown : nullptr,
-                            std::max<std::int64_t>(c.runs - 1, 0));
+      report_.columns[c.index] = c.progress.finish(x_of(c), scalar(0, s), c.truth, false,
+                                                   c.run.breakdown ? &*c.run.breakdown : nullptr,
+                                                   std::max<std::int64_t>(c.runs - 1, 0));
       return retire(s);
     }
     const T sigma = power_of_two_below<T>(c.truth);

@@ -44,7 +44,8 @@ class LsmrResidual {
 // LSMR up to their sizes; zeta_bar is ||A'r||. Holds 2 vectors of A.rows() elements and 5 of
 // A.cols() beside b and x. An iteration: 1 product with A and 1 with A', 7 passes over vectors of
 // A.rows() elements and 13 over those of A.cols(), the products' 2 each included, 2 reductions, 1
-// transfer. Each run, at its end: 1 product each, 5 and 6 passes; before the first, 1 product more.
+// transfer. A run beside its iterations: 1 product with A and 2 with A', 9 and 15 passes; the first
+// 1 product with A, 4 passes and 1 more.
 template <class T, class B>
 class LsmrSteps {
  public:

@@ -12,8 +12,8 @@ namespace {
 // rho_k; the step of x is beta_1 W_k (phi_1, ..., phi_k). Holds 2 vectors of A.rows() elements and
 // 4 of A.cols() beside b and x. An iteration: 1 product with A and 1 with A', 7 passes over vectors
 // of A.rows() elements and 11 over those of A.cols(), the products' 2 each included, 3 reductions,
-// 1 transfer. Each run, at its end: 1 product each, 5 and 6 passes; before the first, 1 product
-// more.
+// 1 transfer. A run beside its iterations: 1 product with A and 2 with A', 9 and 14 passes; the
+// first 1 product with A, 4 passes and 1 more.
 template <class T, class B>
 class LsqrSteps {
  public:

@@ -146,9 +146,10 @@ class MinresRun {
 // for the QR factors of T_k, and x has moved by ||r|| D_k (phi_1, ..., phi_k). Holds 5 vectors
 // beside b and x (7 with M). An iteration: 1 product, 14 passes over vectors, the product's 2
 // included, 3 reductions, 1 transfer, on a GPU 1 a batch; M adds its product, 7 passes and 2
-// reductions. Each time that the residual has fallen to a tenth, every 100 iterations, and at the
-// end: 1 product, 6 passes, a look's iterations later at most. Iterations that were issued beyond
-// the last wanted do not change x.
+// reductions. A run begins with 5 passes, with M a product and 8 passes more. Each time that the
+// residual has fallen to a tenth, every 100 iterations, and at the end: 1 product, 6 passes, a
+// look's iterations later at most. Iterations that were issued beyond the last wanted do not change
+// x.
 template <class T, class B>
 MinresEnd run(const LinearOperator<T, B>& A, const LinearOperator<T, B>* M, Workspace<T, B>& work,
               detail::Progress<T, B>& progress, double r_norm, Span<const T, B> b, Span<T, B> x) {
@@ -231,7 +232,7 @@ Report minres(const LinearOperator<T, B>& A, std::type_identity_t<Span<const T, 
       breakdown = why_no_restart<T, B>(A, work, end, previous, truth, x);
     broke_down = breakdown.has_value();
   }
-  return progress.finish(truth, false, breakdown ? &*breakdown : nullptr,
+  return progress.finish(x, norm, truth, false, breakdown ? &*breakdown : nullptr,
                          std::max<std::int64_t>(runs - 1, 0));
 }
 

@@ -104,8 +104,11 @@ Breakdown Progress<T, B>::outcome(double truth, bool stagnated, const Breakdown*
 }
 
 template <class T, class B>
-Report Progress<T, B>::finish(double truth, bool stagnated, const Breakdown* breakdown,
-                              std::int64_t restarts) {
+Report Progress<T, B>::finish(Span<const T, B> x, Scalar<T, B>& scalar, double truth,
+                              bool stagnated, const Breakdown* breakdown, std::int64_t restarts) {
+  norm2(A_->context(), x, scalar);
+  if (not_finite_.empty() && !std::isfinite(read(A_->context(), scalar)))
+    not_finite_ = first_not_finite<T, B>(A_->context(), "x", x);
   const Breakdown verdict = outcome(truth, stagnated, breakdown);
   report_.status = verdict.status;
   report_.detail = verdict.detail;

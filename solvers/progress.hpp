@@ -28,8 +28,8 @@ class Progress {
   void warn(std::string warning);  ///< keeps it for the report unless it is empty
 
   /// r = b - A x for the guess x (b = 0 makes x = 0, unless the guess is part of the problem) and
-  /// the tolerance that follows from b and r. Returns ||r||; NaN, with the reason kept for the
-  /// report, if b, x or r are not finite.
+  /// the tolerance that follows from b and r; 1 product, 8 passes. Returns ||r||; NaN, with the
+  /// reason kept for the report, if b, x or r are not finite.
   double start(Span<const T, B> b, Span<T, B> x, Span<T, B> r, Scalar<T, B>& scalar,
                bool keep_guess = false);
 
@@ -49,8 +49,10 @@ class Progress {
   bool stopped() const { return exhausted() || diverged_ || cancelled_; }
 
   /// The booleans turned into one status. `truth` is the true residual of the returned x; where it
-  /// meets the tolerance, the solve has converged, whatever else happened.
-  Report finish(double truth, bool stagnated, const Breakdown* breakdown, std::int64_t restarts);
+  /// meets the tolerance, the solve has converged, whatever else happened, unless x is not finite
+  /// where A does not see it. 1 pass.
+  Report finish(Span<const T, B> x, Scalar<T, B>& scalar, double truth, bool stagnated,
+                const Breakdown* breakdown, std::int64_t restarts);
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -96,7 +96,8 @@ Report solve_by_runs(Progress<T, B>& progress, Context<B>& context, Span<const T
       broke_down = true;
     }
   }
-  return progress.finish(truth, stagnated, broke_down && breakdown ? &*breakdown : nullptr,
+  return progress.finish(x, scalar, truth, stagnated,
+                         broke_down && breakdown ? &*breakdown : nullptr,
                          std::max<std::int64_t>(runs - 1, 0));
 }
 

@@ -59,7 +59,8 @@ Report refine(const LinearOperator<double, B>& A, const std::type_identity_t<Inn
                              name(step.status), step.detail.empty() ? "" : ": ", step.detail,
                              truth / previous)};
   }
-  Report report = progress.finish(truth, false, breakdown ? &*breakdown : nullptr, 0);
+  Report report =
+      progress.finish(x, work.scalar(0), truth, false, breakdown ? &*breakdown : nullptr, 0);
   report.inner_iterations = inner_iterations;
   return report;
 }

@@ -24,12 +24,13 @@ using InnerSolver = std::function<Report(Span<const float, B> r, Span<float, B> 
 /// condition of A, at most about 1e7.
 ///
 /// x carries the guess in and the answer out; b = 0 gives x = 0. An iteration is a correction: 1
-/// product, 13 passes over fp64 vectors with its 2 included, and what `inner` does, whose
-/// iterations the report counts apart; the residuals of history are true. Ends `stagnated` with the
-/// outcome of `inner` as a detail where a correction does not halve the residual; not_finite, with
-/// the x before it, where it is not finite. Of the options those for stopping and the monitor
-/// count. Throws Error(invalid_argument) for shapes, overlapping vectors, options out of range, a
-/// preconditioner (it belongs to `inner`), wrong workspaces. Allocates what `inner` does.
+/// product, 12 passes over fp64 vectors with its 2 included and 3 over fp32 ones, and what `inner`
+/// does, whose iterations the report counts apart; the residuals of history are true. Ends
+/// `stagnated` with the outcome of `inner` as a detail where a correction does not halve the
+/// residual; not_finite, with the x before it, where it is not finite. Of the options those for
+/// stopping and the monitor count. Throws Error(invalid_argument) for shapes, overlapping vectors,
+/// options out of range, a preconditioner (it belongs to `inner`), wrong workspaces. Allocates what
+/// `inner` does.
 ///
 /// Source: Moler, J. ACM 14 (1967).
 template <class B>

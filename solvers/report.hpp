@@ -21,7 +21,7 @@ enum class Status {
   indefinite_preconditioner,  ///< r'Mr < 0, where M must be positive definite
   stagnated,                  ///< restarts from the true residual no longer reduce it
   diverged,                   ///< the residual exceeded divergence_factor times the first one
-  not_finite,    ///< NaN or infinity in b, x0, the operator or a scalar; detail says where
+  not_finite,    ///< NaN or infinity in b, x0, x, the operator or a scalar; detail says where
   inconsistent,  ///< no solution exists (singular systems, least squares)
   cancelled      ///< the monitor returned false
 };

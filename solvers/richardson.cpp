@@ -37,7 +37,7 @@ Report richardson(const LinearOperator<T, B>& A, std::type_identity_t<Span<const
     if (!broke_down) progress.record(truth);
     converged = progress.meets(truth);
   }
-  return progress.finish(truth, false, breakdown ? &*breakdown : nullptr, 0);
+  return progress.finish(x, work.scalar(0), truth, false, breakdown ? &*breakdown : nullptr, 0);
 }
 
 template <class T, class B>

@@ -18,6 +18,11 @@ struct Recording {
   static Context<Checked> context() { return Context<Checked>(true); }
 };
 
+/// The same with a value type.
+struct RecordingDouble : Recording {
+  using T = double;
+};
+
 struct Plain {
   static Report solve(const auto& A, auto b, auto x, const auto& options) {
     return cg(A, b, x, options);
@@ -247,3 +252,5 @@ TEST_CASE_TEMPLATE_DEFINE("batches restart from the true residual, and say where
   TEST_CASE_TEMPLATE_INVOKE(batch_restarts, __VA_ARGS__)
 
 }  // namespace tansolve::test
+
+TYPE_TO_STRING_AS("double, recording Checked", tansolve::test::RecordingDouble);

@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every solver of square systems on the host's backends, and on a Checked one that plays a GPU.
-#include "solvers/every_solver.hpp"
+// Every solver on every kind of system, on the host's backends and on a Checked one that plays a
+// GPU.
 #include "solvers/batches.hpp"
-
-namespace tansolve::test {
-struct RecordingDouble : Recording {
-  using T = double;
-};
-}  // namespace tansolve::test
-
-TYPE_TO_STRING_AS("double, recording Checked", tansolve::test::RecordingDouble);
+#include "solvers/every_system.hpp"
 
 namespace tansolve::test {
 
-TANSOLVE_EVERY_SOLVER(Setting<double, Host, 2>, Setting<float, Host, 2>, Setting<double, Checked>,
+TANSOLVE_EVERY_SYSTEM(Setting<double, Host, 2>, Setting<float, Host, 2>, Setting<double, Checked>,
                       Setting<float, Checked>, RecordingDouble);
-TEST_CASE_TEMPLATE_INVOKE(every_scale, Setting<double, Host, 2>, Setting<double, Checked>,
-                          RecordingDouble);
 
 }  // namespace tansolve::test

@@ -206,16 +206,6 @@ TEST_CASE("an iteration of gmres costs what its source says") {
   }
 }
 
-/// A vector's image has a tenth of its length along itself, the rest is orthogonal to all before.
-Csr<double> shifted(std::int64_t n) {
-  std::vector<Triplet<double>> triplets;
-  for (std::int64_t i = 0; i < n; ++i) {
-    triplets.push_back({i, i, 0.1});
-    triplets.push_back({i, (i + 1) % n, 1.0});
-  }
-  return Csr<double>::from_triplets(n, n, triplets);
-}
-
 TEST_CASE("second passes that are not needed cost gmres nothing") {
   const std::int64_t n = 400;
   const auto turning = shifted(n), grid = convection<double>(20, 20, 0.4);

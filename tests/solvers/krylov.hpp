@@ -43,12 +43,7 @@ Csr<T> convection(std::int64_t nx, std::int64_t ny, double wind) {
 /// The same matrix with every other row negated: as well conditioned, and indefinite.
 template <class T>
 Csr<T> flipped(const Csr<T>& matrix) {
-  std::vector<T> values(matrix.values().begin(), matrix.values().end());
-  for (std::int64_t i = 1; i < matrix.rows(); i += 2)
-    for (std::int64_t k = matrix.offsets()[i]; k < matrix.offsets()[i + 1]; ++k)
-      values[k] = -values[k];
-  return Csr<T>(matrix.rows(), matrix.cols(), {matrix.offsets().begin(), matrix.offsets().end()},
-                {matrix.columns().begin(), matrix.columns().end()}, values);
+  return with_values(matrix, [](auto i, auto, T value) { return i % 2 == 0 ? value : -value; });
 }
 
 /// The Laplacian of the nx x ny grid without boundary: the constant vectors are its null space.
@@ -71,6 +66,16 @@ Csr<T> neumann(std::int64_t nx, std::int64_t ny) {
       triplets.push_back({i, i, degree});
     }
   return Csr<T>::from_triplets(nx * ny, nx * ny, triplets);
+}
+
+/// A vector's image has a tenth of its length along itself, the rest is orthogonal to all before.
+inline Csr<double> shifted(std::int64_t n) {
+  std::vector<Triplet<double>> triplets;
+  for (std::int64_t i = 0; i < n; ++i) {
+    triplets.push_back({i, i, 0.1});
+    triplets.push_back({i, (i + 1) % n, 1.0});
+  }
+  return Csr<double>::from_triplets(n, n, triplets);
 }
 
 /// x less its mean.

@@ -279,6 +279,10 @@ TEST_CASE("an iteration of lsqr and lsmr costs what their sources say") {
       CHECK(context.counters().allocations == 0);
       CHECK(report.operator_applications == context.counters().products);
       const Counters& seen = context.counters();
+      // The start, the last two norms of x and the first run, beside its iterations.
+      const bool fewer = method == LeastSquaresMethod::lsqr;
+      CHECK(seen.elements == (6 + 9 + 4) * m + (2 + 2 + (fewer ? 14 : 15) + 1) * n +
+                                 iterations * (7 * m + (fewer ? 11 : 13) * n));
       const std::int64_t sign = iterations == 5 ? 1 : -1;
       cost.products += sign * seen.products;
       cost.reductions += sign * seen.reductions;

@@ -6,7 +6,7 @@
 #include <tansolve/solvers/fcg.hpp>
 #include <tansolve/solvers/idr.hpp>
 
-#include "solvers/solving.hpp"
+#include "solvers/krylov.hpp"
 
 #include <vector>
 
@@ -48,26 +48,6 @@ Answer<T> solve_by(const Method<T, B>& method, const LinearOperator<T, B>& A,
   auto x = upload(context, x0);
   Report report = method.solve(A, device_b, x, options);
   return {std::move(report), download(context, x)};
-}
-
-/// Convection and diffusion on nx x ny points: the 5-point Laplacian and a central difference of
-/// `wind` along x, nonsymmetric.
-template <class T>
-Csr<T> convection(std::int64_t nx, std::int64_t ny, double wind) {
-  std::vector<Triplet<T>> triplets;
-  const auto add = [&](std::int64_t i, std::int64_t j, double value) {
-    triplets.push_back({i, j, static_cast<T>(value)});
-  };
-  for (std::int64_t y = 0; y < ny; ++y)
-    for (std::int64_t x = 0; x < nx; ++x) {
-      const std::int64_t i = y * nx + x;
-      add(i, i, 4);
-      if (x > 0) add(i, i - 1, -1 - wind);
-      if (x + 1 < nx) add(i, i + 1, -1 + wind);
-      if (y > 0) add(i, i - nx, -1);
-      if (y + 1 < ny) add(i, i + nx, -1);
-    }
-  return Csr<T>::from_triplets(nx * ny, nx * ny, triplets);
 }
 
 }  // namespace tansolve::test

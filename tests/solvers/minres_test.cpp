@@ -42,12 +42,8 @@ Answer<double> solve_diagonal(const std::vector<double>& d, const std::vector<do
 /// poisson less `shift` on its diagonal: indefinite.
 template <class T>
 Csr<T> helmholtz(std::int64_t nx, std::int64_t ny, double shift) {
-  const auto matrix = poisson<T>(nx, ny);
-  std::vector<T> values(matrix.values().begin(), matrix.values().end());
-  for (T& value : values)
-    if (value > 0) value -= static_cast<T>(shift);
-  return Csr<T>(matrix.rows(), matrix.cols(), {matrix.offsets().begin(), matrix.offsets().end()},
-                {matrix.columns().begin(), matrix.columns().end()}, values);
+  return with_values(poisson<T>(nx, ny),
+                     [=](auto i, auto j, T value) { return i == j ? value - shift : value; });
 }
 
 TEST_CASE_TEMPLATE("minres agrees with a dense factorisation", S, Setting<double, Host, 2>,

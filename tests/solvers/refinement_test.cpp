@@ -7,20 +7,12 @@
 
 namespace tansolve::test {
 
-Csr<float> rounded(const Csr<double>& a) {
-  return {a.rows(),
-          a.cols(),
-          {a.offsets().begin(), a.offsets().end()},
-          {a.columns().begin(), a.columns().end()},
-          {a.values().begin(), a.values().end()}};
-}
-
 TEST_CASE_TEMPLATE("refinement reaches the accuracy of fp64 with products in fp32", B, Host,
                    Checked) {
   Context<B> context;
   for (const double wind : {0.0, 0.4}) {
     const auto matrix = convection<double>(20, 15, wind);
-    const auto matrix32 = rounded(matrix);
+    const auto matrix32 = convert<float>(matrix);
     const CsrOperator<double, B> a(context, matrix);
     const CsrOperator<float, B> a32(context, matrix32);
     for (const double scale : {1e-200, 1.0, 1e200}) {
@@ -88,7 +80,7 @@ TEST_CASE("refinement ends as it must where corrections do not help") {
 TEST_CASE("refinement allocates nothing but what the inner solver does") {
   Context<Checked> context;
   const auto matrix = poisson<double>(12, 12);
-  const auto matrix32 = rounded(matrix);
+  const auto matrix32 = convert<float>(matrix);
   const std::int64_t n = matrix.rows();
   const CsrOperator<double, Checked> a(context, matrix);
   const CsrOperator<float, Checked> a32(context, matrix32);
@@ -104,6 +96,36 @@ TEST_CASE("refinement allocates nothing but what the inner solver does") {
   CHECK(report.converged());
   CHECK(report.workspace_bytes == (8 + 4) * (2 * n + 1));
   CHECK(context.counters().allocations == built);
+}
+
+TEST_CASE("a correction of refinement costs what its source says") {
+  Context<Checked> context;
+  const auto matrix = poisson<double>(12, 12);
+  const auto matrix32 = convert<float>(matrix);
+  const std::int64_t n = matrix.rows();
+  const CsrOperator<double, Checked> a(context, matrix);
+  const CsrOperator<float, Checked> a32(context, matrix32);
+  const auto b = upload(context, random_vector<double>(n, 3));
+  auto x = upload(context, std::vector<double>(n, 0.0));
+  Workspace<double, Checked> work(context, refinement_workspace(n));
+  Workspace<float, Checked> work32(context, refinement_workspace(n));
+  const auto passes = [&](std::int64_t corrections) {
+    std::int64_t inner = 0;
+    const InnerSolver<Checked> by_cg = [&](auto r, auto d) {
+      const std::int64_t before = context.counters().elements;
+      Report report = cg(a32, r, d, {.rtol = 1e-2});
+      inner += context.counters().elements - before;
+      return report;
+    };
+    fill(context, 0, x.span());
+    context.counters() = {};
+    const Report report = refine<Checked>(
+        a, by_cg, b, x, {.rtol = 1e-14, .max_iterations = corrections}, work, work32);
+    CHECK(report.status == Status::iteration_limit);
+    return context.counters().elements - inner;
+  };
+  CHECK(passes(1) == (8 + 12 + 3 + 1) * n);
+  CHECK(passes(4) == (8 + 4 * (12 + 3) + 1) * n);
 }
 
 TEST_CASE("a Neumann problem with any b is solved for the part that A can reach") {

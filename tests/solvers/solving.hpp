@@ -2,20 +2,19 @@
 // A system on a backend, solved in one line.
 #pragma once
 
-#include <tansolve/codec/error.hpp>
 #include <tansolve/kernels/csr_operator.hpp>
 #include <tansolve/kernels/primitives.hpp>
 #include <tansolve/preconditioners/jacobi.hpp>
 #include <tansolve/solvers/cg.hpp>
 
 #include "support/backends.hpp"
+#include "support/elements.hpp"
 #include "support/systems.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <limits>
-#include <random>
 #include <vector>
 
 namespace tansolve::test {
@@ -46,11 +45,7 @@ Answer<T> solve(const LinearOperator<T, B>& A, const std::type_identity_t<std::v
 
 template <class T>
 std::vector<T> random_vector(std::int64_t n, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::normal_distribution<double> normal;
-  std::vector<T> elements(n);
-  for (T& element : elements) element = static_cast<T>(normal(random));
-  return elements;
+  return random_elements<T>(n, seed);
 }
 
 template <class T>

@@ -63,6 +63,17 @@ Csr<T> diagonal_matrix(const std::vector<T>& d) {
   return Csr<T>::from_triplets(std::ssize(d), std::ssize(d), triplets);
 }
 
+/// The matrix with value(i, j, a_ij) in the place of each a_ij that is stored.
+template <class T, class Value>
+Csr<T> with_values(const Csr<T>& a, const Value& value) {
+  std::vector<T> values(a.values().begin(), a.values().end());
+  for (std::int64_t i = 0; i < a.rows(); ++i)
+    for (std::int64_t k = a.offsets()[i]; k < a.offsets()[i + 1]; ++k)
+      values[k] = static_cast<T>(value(i, std::int64_t{a.columns()[k]}, values[k]));
+  return Csr<T>(a.rows(), a.cols(), {a.offsets().begin(), a.offsets().end()},
+                {a.columns().begin(), a.columns().end()}, values);
+}
+
 /// Dense and symmetric with the eigenvalues condition^(-k / (n - 1)), k = 0 ... n - 1.
 Csr<double> with_condition(std::int64_t n, double condition, std::uint64_t seed);
 
