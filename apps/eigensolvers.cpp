@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <new>
 #include <optional>
 #include <utility>
@@ -30,12 +31,32 @@ constexpr double most_flops = 5e10, memory_share = 0.25;
 /// Restarts after which Lanczos has stalled with less than half of the pairs, or at all.
 constexpr std::int64_t patience_for_half = 10, patience_for_all = 40;
 
-/// The problem on the host in double, as factorisations need it; analysed when it is first used.
+/// Whether there is time, and whether the monitor, which hears of `state` a few times a second,
+/// lets a run go on.
+struct Patience {
+  const Stopwatch& watch;
+  double time_limit;
+  const EigenMonitor& monitor;
+  EigenState state{0, 0, 0, std::numeric_limits<double>::infinity(), false};
+  double told = 0;
+  bool cancelled = false;
+
+  double left() const { return std::max(0.0, time_limit - watch.seconds()); }
+  bool operator()() {
+    if (const double now = watch.seconds(); now > told + 0.2) {
+      told = now;
+      cancelled = cancelled || !monitor(state);
+    }
+    return !cancelled && watch.seconds() <= time_limit;
+  }
+};
+
+/// The problem on the host in double, as factorisations need it; ordered when it is first used.
 template <class T>
 class Factorable {
  public:
-  Factorable(const Prepared<T>& matrix, const Mass<T>& mass, int threads)
-      : matrix_(&matrix), mass_(&mass), context_(threads) {}
+  Factorable(const Prepared<T>& matrix, const Mass<T>& mass, int threads, Patience& patience)
+      : matrix_(&matrix), mass_(&mass), patience_(&patience), context_(threads) {}
 
   ShiftInvert& solver() {
     if (solver_) return *solver_;
@@ -43,9 +64,14 @@ class Factorable {
         matrix_->csr, a_, [this] { return matrix_->compressed->decode(context_.threads()); });
     const Csr<double>* mass = nullptr;
     if (mass_->matrix) mass = &in_double(mass_->matrix, b_, [] { return Csr<T>(); });
-    return solver_.emplace(context_, A, mass);
+    const Stopwatch watch;
+    solver_.emplace(context_, A, mass, [this] { return (*patience_)(); });
+    ordering_seconds_ = watch.seconds();
+    return *solver_;
   }
+  double ordering_seconds() const { return ordering_seconds_; }
   Context<Host>& context() { return context_; }
+  Patience& patience() { return *patience_; }
 
  private:
   /// What is there, or else a copy in `kept`.
@@ -61,9 +87,11 @@ class Factorable {
 
   const Prepared<T>* matrix_;
   const Mass<T>* mass_;
+  Patience* patience_;
   Context<Host> context_;
   std::optional<Csr<double>> a_, b_;
   std::optional<ShiftInvert> solver_;
+  double ordering_seconds_ = 0;
 };
 
 /// Whether a factor may be made unasked; not of what a factorisation does not take.
@@ -71,7 +99,7 @@ template <class T>
 bool is_cheap(Factorable<T>& problem) {
   try {
     const FactorCost cost = problem.solver().cost();
-    return cost.flops <= most_flops &&
+    return problem.solver().ordered() && cost.flops <= most_flops &&
            static_cast<double>(cost.bytes) <=
                memory_share * static_cast<double>(detail::available_memory(Context<Host>(1)));
   } catch (const Error&) {
@@ -81,7 +109,9 @@ bool is_cheap(Factorable<T>& problem) {
   }
 }
 
-void say_factor(const Console& console, const FactorCost& cost, const std::string& why) {
+void say_factor(const Console& console, const ShiftInvert& solver, const std::string& why) {
+  if (!solver.ordered()) return;
+  const FactorCost cost = solver.cost();
   console.say(
       "solver    shift-invert on the host{}: a factor of {} nonzeros, {} of memory, {:.2g} "
       "operations\n",
@@ -160,7 +190,6 @@ template <class T, class B>
 EigenReport run_in_turn(const Console& console, const EigsCommandOptions& options,
                         const EigenOptions<T>& finding, const LinearOperator<T, B>& A,
                         Factorable<T>& problem, const Mass<T>& mass, Span<T, B> vectors) {
-  const Stopwatch watch;
   EigenOptions<T> part = finding;
   bool stalled = false,
        considered = A.rows() > most_analysed<B> || finding.which == Which::magnitude;
@@ -169,31 +198,25 @@ EigenReport run_in_turn(const Console& console, const EigsCommandOptions& option
         !state.searching &&
         (state.restarts >= patience_for_all ||
          (state.restarts >= patience_for_half && 2 * state.converged < finding.nev));
+    problem.patience().state = state;
     if (stalls && !std::exchange(considered, true)) stalled = is_cheap(problem);
     return finding.monitor(state) && !stalled;
   };
   const EigenReport first = run_lanczos(console, options, options.space, part, A, mass, vectors);
   if (!stalled || first.status != Status::cancelled) return first;
   const auto left = [&](EigenOptions<T> rest) {
-    rest.time_limit = std::max(0.0, finding.time_limit - watch.seconds());
+    rest.time_limit = problem.patience().left();
     rest.max_products =
         std::max<std::int64_t>(0, finding.max_products - first.operator_applications);
     return rest;
   };
   say_factor(
-      console, problem.solver().cost(),
+      console, problem.solver(),
       fmt::format(", for lanczos has stalled after {} products", first.operator_applications));
   std::vector<T> kept(vectors.size());
   copy_to_host<T>(A.context(), vectors, kept);
   EigenReport report = run_shift_invert(options, left(finding), problem, A.context(), vectors);
-  const bool limited = report.status == Status::iteration_limit ||
-                       report.status == Status::time_limit || report.status == Status::cancelled;
-  if (limited && std::isnan(report.pairs.front().value)) {  // those of lanczos are better than none
-    report.pairs = first.pairs;
-    report.norm = first.norm;
-    report.threshold = first.threshold;
-    copy_from_host<T>(A.context(), kept, vectors);
-  }
+  double seconds = first.setup_seconds + first.solve_seconds;
   if (report.status == Status::breakdown || report.status == Status::stagnated ||
       report.status == Status::not_finite) {
     console.say("solver    shift-invert: {}\n", report.detail);
@@ -204,40 +227,46 @@ EigenReport run_in_turn(const Console& console, const EigsCommandOptions& option
     rest.max_products = std::max<std::int64_t>(
         0, rest.max_products - tried.operator_applications - tried.solutions);
     report = run_lanczos(console, options, space, rest, A, mass, vectors);
+    seconds += tried.setup_seconds + tried.solve_seconds;
     report.operator_applications += tried.operator_applications;
     report.solutions = tried.solutions;
     report.factorizations = tried.factorizations;
     report.factor_bytes = tried.factor_bytes;
     report.warnings.push_back("shift-invert: " + tried.detail);
   }
+  if (std::isnan(report.pairs.front().value)) {  // those of the first are better than none
+    report.pairs = first.pairs;
+    report.norm = first.norm;
+    report.threshold = first.threshold;
+    copy_from_host<T>(A.context(), kept, vectors);
+  }
   report.operator_applications += first.operator_applications;
-  report.setup_seconds += first.setup_seconds + first.solve_seconds;
+  report.setup_seconds += seconds;
   return report;
 }
 
 /// Counts the eigenvalues of a report; what hinders that is a warning, for the pairs are there.
 template <class T>
-void count_pairs(const Console& console, Factorable<T>& problem, const EigenOptions<T>& finding,
-                 const Stopwatch& watch, EigenReport& report) {
-  const EigenState done{.products = report.operator_applications,
-                        .restarts = 0,
-                        .converged = finding.nev,
-                        .residual = 0,
-                        .searching = true};
-  const auto go_on = [&] {
-    return watch.seconds() < finding.time_limit && (!finding.monitor || finding.monitor(done));
-  };
+void count_pairs(const Console& console, Factorable<T>& problem, Which which, EigenReport& report) {
+  const Stopwatch counting;
+  problem.patience().state = {
+      .products = report.operator_applications,
+      .restarts = report.iterations,
+      .converged = std::ssize(report.pairs),
+      .residual = std::ranges::max(report.pairs, {}, &EigenPair::residual).residual,
+      .searching = true};
   const auto uncounted = [&](const std::string& why) {
     report.warnings.push_back("eigenvalues were not counted by inertia: " + why);
   };
   try {
-    say_factor(console, problem.solver().cost(), ", to count eigenvalues");
-    problem.solver().prove(report, finding.which, go_on);
+    say_factor(console, problem.solver(), ", to count eigenvalues");
+    problem.solver().prove(report, which, [&] { return problem.patience()(); });
   } catch (const Error& error) {
     uncounted(error.what());
   } catch (const std::bad_alloc&) {
     uncounted("the host has too little memory");
   }
+  report.solve_seconds += counting.seconds();
 }
 
 /// What auto is for this problem: lanczos stands for run_in_turn.
@@ -289,21 +318,24 @@ EigenReport find_pairs(const Console& console, const EigsCommandOptions& options
                        const EigenOptions<T>& finding, const LinearOperator<T, B>& A,
                        const Prepared<T>& matrix, const Mass<T>& mass, Span<T, B> vectors) {
   const Stopwatch watch;
-  Factorable<T> problem(matrix, mass, options.input.threads);
+  Patience patience{watch, finding.time_limit, finding.monitor};
+  Factorable<T> problem(matrix, mass, options.input.threads, patience);
   const bool automatic = options.solver == "auto";
   const std::string solver =
       automatic ? choose_eigensolver<T, B>(options, problem, mass, A.rows()) : options.solver;
   require_solvable(solver, options, mass);
-  if (solver == "shift-invert") {
-    say_factor(console, problem.solver().cost(), "");
-    return run_shift_invert(options, finding, problem, A.context(), vectors);
-  }
+  if (solver == "shift-invert") say_factor(console, problem.solver(), "");
+  const double ordering = problem.ordering_seconds();
+  EigenOptions<T> rest = finding;
+  rest.time_limit = std::max(0.0, rest.time_limit - ordering);
   EigenReport report =
-      solver == "lobpcg" ? run_lobpcg(console, options, finding, A, mass, vectors)
-      : automatic        ? run_in_turn(console, options, finding, A, problem, mass, vectors)
-                         : run_lanczos(console, options, options.space, finding, A, mass, vectors);
+      solver == "shift-invert" ? run_shift_invert(options, rest, problem, A.context(), vectors)
+      : solver == "lobpcg"     ? run_lobpcg(console, options, rest, A, mass, vectors)
+      : automatic              ? run_in_turn(console, options, rest, A, problem, mass, vectors)
+                  : run_lanczos(console, options, options.space, rest, A, mass, vectors);
+  report.setup_seconds += ordering;
   if (options.verification == Verification::inertia && report.proof.empty() && report.converged())
-    count_pairs(console, problem, finding, watch, report);
+    count_pairs(console, problem, options.which, report);
   return report;
 }
 

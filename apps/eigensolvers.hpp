@@ -38,6 +38,7 @@ struct EigsCommandOptions {
   std::string output;
   std::optional<double> tolerance, time_limit;
   std::optional<std::int64_t> max_products;
+  std::int64_t repeat = 1;  ///< solves in all, of which the last is reported
 };
 
 /// By options.solver; auto: shift-invert for inner eigenvalues and for a B that lanczos does not

@@ -29,17 +29,22 @@ std::optional<SpectralMap> SpectralMap::sharper(double near, double edge, double
 }
 
 template <class T, class B>
-void ChebyshevFilter<T, B>::apply_impl(Span<const T, B> x, Span<T, B> y) const {
+void ChebyshevFilter<T, B>::apply_block_impl(std::int64_t columns, Span<const T, B> x,
+                                             Span<T, B> y) const {
   Context<B>& context = this->context();
-  if (map_.identity()) return A_->apply(x, y);
+  const auto multiply = [&](Span<const T, B> from, Span<T, B> to) {
+    columns == 1 ? A_->apply(from, to) : A_->apply_block(columns, from, to);
+  };
+  if (map_.identity()) return multiply(x, y);
   const T c = static_cast<T>(map_.centre() / map_.half_width());
   const T one_by_h = static_cast<T>(1 / map_.half_width());
-  Span<T, B> last = s_, next = t_;  // T_k(A) x and T_(k-1)(A) x, which becomes T_(k+1)(A) x
+  // T_k(A) x and T_(k-1)(A) x, which becomes T_(k+1)(A) x.
+  Span<T, B> last = s_.subspan(0, x.size()), next = t_.subspan(0, x.size());
   copy<T, B>(context, x, next);
-  A_->apply(x, last);
+  multiply(x, last);
   axpby<T, B>(context, -c, x, one_by_h, last);
   for (std::int64_t k = 1; k < map_.degree; ++k) {
-    A_->apply(last, y);
+    multiply(last, y);
     axpbypcz<T, B>(context, 2 * one_by_h, y, -2 * c, last, -1, next);
     std::swap(last, next);
   }

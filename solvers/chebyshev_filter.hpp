@@ -32,10 +32,12 @@ struct SpectralMap {
 };
 
 /// p(A): d products, for each 6 passes over vectors beside the product's, by the recurrence of T_d.
+/// Of a block all columns go through it at once, by block products of A.
 template <class T, class B>
 class ChebyshevFilter : public LinearOperator<T, B> {
  public:
-  /// s and t are scratch, of A.rows() elements each; they and A must outlive it.
+  /// s and t are scratch, of A.rows() elements for each column of the largest block; they and A
+  /// must outlive it.
   ChebyshevFilter(const LinearOperator<T, B>& A, Span<T, B> s, Span<T, B> t)
       : LinearOperator<T, B>(A.context(), A.rows(), A.cols()), A_(&A), s_(s), t_(t) {}
 
@@ -43,7 +45,8 @@ class ChebyshevFilter : public LinearOperator<T, B> {
   void set(const SpectralMap& map) { map_ = map; }
 
  protected:
-  void apply_impl(Span<const T, B> x, Span<T, B> y) const override;
+  void apply_impl(Span<const T, B> x, Span<T, B> y) const override { apply_block_impl(1, x, y); }
+  void apply_block_impl(std::int64_t columns, Span<const T, B> x, Span<T, B> y) const override;
 
  private:
   const LinearOperator<T, B>* A_;

@@ -49,13 +49,12 @@ void KrylovSpace<T, B>::place_random(std::int64_t i, Span<T, B> w) {
   work_->V_.store(i, norm, w);
 }
 
-/// w = A v_j, h = V'w in two passes, and v_(j+p).
+/// Of w = A v_j, behind the last block: h = V'w in two passes, and v_(j+p).
 template <class T, class B>
 void KrylovSpace<T, B>::step(std::int64_t j, std::int64_t s) {
   const Span<T, B> h = scalars(s, 0, j + block_), g = scalars(s, stride_, j + block_);
   Scalar<T, B> norm(scalars(s, 2 * stride_, 1));
   const Span<T, B> w = recent(block_);
-  A_->apply(recent(0), w);
   work_->V_.project(w, h);
   work_->V_.subtract_project(h, w, g);
   work_->V_.subtract(g, w, norm);
@@ -65,10 +64,14 @@ void KrylovSpace<T, B>::step(std::int64_t j, std::int64_t s) {
 
 template <class T, class B>
 bool KrylovSpace<T, B>::grow(std::int64_t last) {
+  if (block_ > 1) return grow_block(last);
   const std::int64_t first = cols_, head = head_;
   const std::int64_t count = std::min(krylov_look<B>(block_), last - first);
   const std::int64_t column = krylov_column(ncv_, block_);
-  for (std::int64_t s = 0; s < count; ++s) step(first + s, s);
+  for (std::int64_t s = 0; s < count; ++s) {
+    A_->apply(recent(0), recent(1));
+    step(first + s, s);
+  }
   copy_to_host<T>(A_->context(), work_->columns_.span().subspan(0, count * column),
                   std::span(work_->seen_).first(count * column));
   for (std::int64_t s = 0; s < count; ++s) {
@@ -77,10 +80,41 @@ bool KrylovSpace<T, B>::grow(std::int64_t last) {
     ++cols_;
     if (found == Column::good) continue;
     head_ = head + s + 1;  // what later steps made of no vector is not used
-    place_random(cols_ + block_ - 1, recent(block_ - 1));
+    place_random(cols_, recent(0));
     return true;
   }
   return true;
+}
+
+/// The images of the last block, of which its steps one after another make the next.
+template <class T, class B>
+bool KrylovSpace<T, B>::grow_block(std::int64_t last) {
+  const std::int64_t count = std::min(block_, last - cols_), size = count * A_->rows();
+  const std::int64_t at = head_ / block_ % 2;
+  A_->apply_block(count, work_->blocks_.vector(at).subspan(0, size),
+                  work_->blocks_.vector(1 - at).subspan(0, size));
+  const std::int64_t column = krylov_column(ncv_, block_);
+  for (std::int64_t s = 0; s < count; ++s) {
+    step(cols_, 0);
+    copy_to_host<T>(A_->context(), work_->columns_.span().subspan(0, column),
+                    std::span(work_->seen_).first(column));
+    const Column found = append(cols_, work_->seen_.data());
+    if (found == Column::not_finite) return false;
+    ++cols_;
+    if (found == Column::invariant) place_random(cols_ + block_ - 1, recent(block_ - 1));
+  }
+  align();
+  return true;
+}
+
+/// Puts the last block in one piece, as block products take it.
+template <class T, class B>
+void KrylovSpace<T, B>::align() {
+  const std::int64_t beyond = head_ % block_;
+  if (beyond == 0) return;
+  head_ -= beyond;
+  for (std::int64_t i = 0; i < block_; ++i)
+    copy<T, B>(A_->context(), recent(beyond + i), recent(i));
 }
 
 template <class T, class B>

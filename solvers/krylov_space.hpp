@@ -60,7 +60,8 @@ class KrylovSpace {
   void begin();
 
   /// Steps up to `last` columns or to the next look of the host. False: something is not finite.
-  /// A step: 1 product, 3 (j + p) + 8 passes over vectors.
+  /// A step: 1 product, 3 (j + p) + 8 passes over vectors. Where p > 1, p products at once, and 2 p
+  /// passes more where `last` leaves room for fewer.
   bool grow(std::int64_t last);
 
   /// The eigenpairs of T, best first. Of pairs whose values differ by less than `margin`, locked
@@ -88,11 +89,16 @@ class KrylovSpace {
 
  private:
   double& t(std::int64_t i, std::int64_t j) { return work_->matrix_[j * stride_ + i]; }
-  Span<T, B> recent(std::int64_t i) { return work_->vectors_.vector((head_ + i) % (block_ + 1)); }
+  Span<T, B> recent(std::int64_t i) {
+    const std::int64_t at = (head_ + i) % (2 * block_), n = A_->rows();
+    return work_->blocks_.vector(at / block_).subspan(at % block_ * n, n);
+  }
   Span<T, B> scalars(std::int64_t step, std::int64_t first, std::int64_t count) {
     return work_->columns_.span().subspan(step * krylov_column(ncv_, block_) + first, count);
   }
+  bool grow_block(std::int64_t last);
   void step(std::int64_t j, std::int64_t s);
+  void align();
   enum class Column { good, invariant, not_finite };
   Column append(std::int64_t j, const T* column);
   void place_random(std::int64_t i, Span<T, B> w);
@@ -106,7 +112,7 @@ class KrylovSpace {
   std::uint64_t seed_;
   std::int64_t ncv_, block_, stride_;
   std::int64_t cols_ = 0, locked_ = 0;
-  std::int64_t head_ = 0;        // where v_cols lies among the recent vectors
+  std::int64_t head_ = 0;        // where v_cols lies in the two blocks of recent vectors
   double norm_ = 0, scale_ = 0;  // scale: the largest norm of a column of T
   SpectralMap map_;
   std::vector<EigenPair> found_;  // the locked

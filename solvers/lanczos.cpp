@@ -158,10 +158,10 @@ bool sharpen(KrylovSpace<T, B>& space, const Wanted& wanted, std::int64_t nev, s
   return true;
 }
 
-// Invariant: KrylovSpace's. Holds ncv + p vectors of the basis and p + 2 of working precision, p +
-// 4 where polynomials may be used. From a restart that kept k vectors to the next: ncv - k
-// products, with A or a polynomial of it, for each of which, with j vectors there, 3 (j + p) + 8
-// passes; and a rotation of ncv + k + 2 p passes.
+// Invariant: KrylovSpace's. Holds ncv + p vectors of the basis and 2 p + 1 of working precision, 4
+// p + 1 where polynomials may be used. From a restart that kept k vectors to the next: ncv - k
+// products, with A or a polynomial of it, p of them at once, for each of which, with j vectors
+// there, 3 (j + p) + 8 passes; and a rotation of ncv + k + 2 p passes.
 template <class T, class B>
 EigenReport iterate(const LinearOperator<T, B>& A, Span<T, B> vectors,
                     const EigenOptions<T>& options, bool verify, EigenProgress<T, B>& progress,

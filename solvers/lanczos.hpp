@@ -23,13 +23,14 @@ class KrylovSpace;
 /// The Krylov space of lanczos.
 struct LanczosSpace {
   std::int64_t ncv = 0;    ///< vectors before a restart; 0: nev and as many again, at least 30
-  std::int64_t block = 1;  ///< vectors that it grows from: finds eigenvalues up to so many fold
+  std::int64_t block = 1;  ///< vectors that it grows from: finds eigenvalues up to so many fold,
+                           ///< and one decode serves them all where A has a block product
   /// Stored below working precision the basis takes less memory and time, and the tolerance must
   /// not be below least_tolerance.
   BasisStorage storage = BasisStorage::working;
   /// Where restarts do not lead on soon, the space becomes one of a Chebyshev polynomial of A of up
   /// to this degree, which makes the wanted end of the spectrum stand out: many products for each
-  /// vector of the basis, far fewer restarts. 1: never, which saves two vectors. Not used for
+  /// vector of the basis, far fewer restarts. 1: never, which saves two blocks. Not used for
   /// Which::magnitude and below working precision.
   std::int64_t degree = 1000;
 };
@@ -66,12 +67,14 @@ class LanczosWorkspace {
   void require(const Context<B>& context, std::int64_t n, std::int64_t nev) const;
 
   /// Before a solve vectors -1, 0 and 1, during one vector 1; and two scalars.
-  Span<T, B> spare(std::int64_t i) { return vectors_.vector(space_.block + i); }
-  Scalar<T, B>& scalar(std::int64_t i) { return vectors_.scalar(i); }
+  Span<T, B> spare(std::int64_t i) {
+    return i == 1 ? spare_.span() : blocks_.vector(i + 1).subspan(0, n_);
+  }
+  Scalar<T, B>& scalar(std::int64_t i) { return blocks_.scalar(i); }
   std::int64_t degree() const { return space_.degree; }
-  /// Two vectors for a polynomial of A, where its degree may be above 1.
+  /// Two blocks for a polynomial of A, where its degree may be above 1.
   Span<T, B> filter(std::int64_t i) {
-    return space_.degree > 1 ? vectors_.vector(space_.block + 2 + i) : Span<T, B>();
+    return space_.degree > 1 ? blocks_.vector(2 + i) : Span<T, B>();
   }
 
   detail::SymmetricEigen& eigen() { return eigen_; }
@@ -83,11 +86,12 @@ class LanczosWorkspace {
   LanczosSpace space_;
   bool dense_;
   std::int64_t n_, nev_;
-  Basis<T, B> V_;            // ncv + block vectors, orthonormal
-  Workspace<T, B> vectors_;  // V's last block in working precision, its next, 1 or 3 more
-  Vector<T, B> columns_;     // of the steps between two looks of the host: h twice, and a norm
-  Vector<T, B> Q_;           // how V is rotated
-  std::vector<T> seen_;      // columns_ and Q_ on the host
+  Basis<T, B> V_;           // ncv + block vectors, orthonormal
+  Workspace<T, B> blocks_;  // V's last block in working precision, its next, maybe two filters
+  Vector<T, B> spare_;
+  Vector<T, B> columns_;  // of the steps between two looks of the host: h twice, and a norm
+  Vector<T, B> Q_;        // how V is rotated
+  std::vector<T> seen_;   // columns_ and Q_ on the host
   std::vector<double> matrix_, kept_;
   detail::SymmetricEigen eigen_;
 };

@@ -49,7 +49,7 @@ std::int64_t basis_count(std::int64_t n, const LanczosSpace& space) {
 }
 
 WorkspaceShape shape(std::int64_t n, const LanczosSpace& space) {
-  return {.size = n, .vectors = space.block + (space.degree > 1 ? 4 : 2), .scalars = 2};
+  return {.size = n * space.block, .vectors = space.degree > 1 ? 4 : 2, .scalars = 2};
 }
 
 template <class B>
@@ -98,7 +98,8 @@ LanczosWorkspace<T, B>::LanczosWorkspace(Context<B>& context, std::int64_t n, st
       n_(n),
       nev_(nev),
       V_(make_basis<T>(context, n, space_)),
-      vectors_(context, shape(n, space_)),
+      blocks_(context, shape(n, space_)),
+      spare_(context, n),
       columns_(context, columns_size<B>(n, space_)),
       Q_(context, rotation_size(n, space_)),
       seen_(std::max(columns_.size(), Q_.size())),
@@ -112,7 +113,7 @@ std::int64_t LanczosWorkspace<T, B>::bytes(const Context<B>& context, std::int64
   const LanczosSpace space = resolved(n, nev, given);
   return Basis<T, B>::bytes(context, n, basis_count(n, space), space.storage) +
          shape(n, space).template bytes<T>() +
-         (columns_size<B>(n, space) + rotation_size(n, space)) * std::int64_t{sizeof(T)};
+         (n + columns_size<B>(n, space) + rotation_size(n, space)) * std::int64_t{sizeof(T)};
 }
 
 template <class T, class B>
@@ -132,7 +133,7 @@ std::int64_t LanczosWorkspace<T, B>::bytes() const {
 template <class T, class B>
 void LanczosWorkspace<T, B>::require(const Context<B>& context, std::int64_t n,
                                      std::int64_t nev) const {
-  vectors_.require("lanczos", context, shape(n, space_));
+  blocks_.require("lanczos", context, shape(n, space_));
   if (nev != nev_)
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("lanczos: the workspace is for {} pairs, not {}", nev_, nev));

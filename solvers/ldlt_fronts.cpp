@@ -1,34 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The order of elimination, its tree, the lengths of columns, the fronts and their rows.
-#include <tansolve/codec/error.hpp>
+// The tree of the elimination, the lengths of columns, the fronts and their rows.
 #include <tansolve/solvers/ldlt_fronts.hpp>
-
-#include <Eigen/OrderingMethods>
-#include <Eigen/SparseCore>
+#include <tansolve/solvers/minimum_degree.hpp>
 
 #include <algorithm>
-#include <limits>
-#include <numeric>
 #include <utility>
 
 namespace tansolve::detail {
 namespace {
 
 using Indices = std::vector<std::int32_t>;
-
-Indices minimum_degree(std::span<const std::int64_t> offsets,
-                       std::span<const std::int32_t> columns) {
-  using Pattern = Eigen::SparseMatrix<double, Eigen::ColMajor, std::int32_t>;
-  const auto n = static_cast<Eigen::Index>(offsets.size()) - 1;
-  Pattern pattern(n, n);
-  pattern.resizeNonZeros(static_cast<Eigen::Index>(columns.size()));
-  std::ranges::copy(offsets, pattern.outerIndexPtr());
-  std::ranges::copy(columns, pattern.innerIndexPtr());
-  std::fill_n(pattern.valuePtr(), columns.size(), 1.0);
-  Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic, std::int32_t> permutation;
-  Eigen::AMDOrdering<std::int32_t>()(pattern, permutation);
-  return {permutation.indices().begin(), permutation.indices().end()};
-}
 
 Indices inverse(const Indices& order) {
   Indices place(order.size());
@@ -93,10 +74,13 @@ Indices postorder(const Indices& parent) {
 }
 
 /// Of L with its diagonal: row k of it holds the paths in the tree from the entries of A to k.
-std::vector<std::int64_t> column_lengths(const Lower& lower, const Indices& parent) {
+/// None: `go_on` said no.
+std::vector<std::int64_t> column_lengths(const Lower& lower, const Indices& parent,
+                                         const std::function<bool()>& go_on) {
   std::vector<std::int64_t> lengths(parent.size(), 1);
   Indices seen(parent.size(), -1);
   for (std::int32_t k = 0; k < std::ssize(parent); ++k) {
+    if (!go_on()) return {};
     seen[k] = k;
     for (std::int32_t i : lower.row(k))
       for (; seen[i] != k; i = parent[i]) {
@@ -197,15 +181,12 @@ void count_costs(LdltFronts& fronts) {
 
 }  // namespace
 
-LdltFronts::LdltFronts(std::span<const std::int64_t> offsets,
-                       std::span<const std::int32_t> columns) {
-  // Eigen orders with 32-bit indices, and room for a fifth more entries and two a row.
-  const auto entries = static_cast<std::int64_t>(columns.size());
-  if (entries + entries / 5 + 2 * std::ssize(offsets) > std::numeric_limits<std::int32_t>::max())
-    throw Error(ErrorCode::not_supported, "a factorisation takes at most some 1.7 billion entries");
-  order = minimum_degree(offsets, columns);
+LdltFronts::LdltFronts(std::span<const std::int64_t> offsets, std::span<const std::int32_t> columns,
+                       const std::function<bool()>& go_on) {
+  const std::int64_t n = std::ssize(offsets) - 1;
+  order = minimum_degree(offsets, columns, go_on);
+  if (std::ssize(order) < n) return;
   place = inverse(order);
-  const auto n = static_cast<std::int64_t>(order.size());
   const Indices post = postorder(elimination_tree(Lower(offsets, columns, order, place), n));
   Indices reordered(n);
   for (std::int64_t k = 0; k < n; ++k) reordered[k] = order[post[k]];
@@ -213,7 +194,9 @@ LdltFronts::LdltFronts(std::span<const std::int64_t> offsets,
   place = inverse(order);
   const Lower lower(offsets, columns, order, place);
   const Indices tree = elimination_tree(lower, n);
-  for (const Front& front : find_fronts(tree, column_lengths(lower, tree))) {
+  const auto lengths = column_lengths(lower, tree, go_on);
+  if (std::ssize(lengths) < n) return;
+  for (const Front& front : find_fronts(tree, lengths)) {
     first.push_back(front.first);
     nonzeros += front.nonzeros;
   }
@@ -221,6 +204,7 @@ LdltFronts::LdltFronts(std::span<const std::int64_t> offsets,
   first.push_back(n);
   find_rows(lower, *this);
   count_costs(*this);
+  complete = true;
 }
 
 }  // namespace tansolve::detail

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -13,15 +14,17 @@ namespace tansolve::detail {
 /// whose rows are rows[row_begin[s]] to rows[row_begin[s + 1]], ascending, its own columns first.
 /// What is left of it is added to the front parent[s] > s. Fronts follow one another in postorder.
 ///
-/// Sources: Amestoy, Davis and Duff, SIAM J. Matrix Anal. Appl. 17 (1996), for the minimum degree
-/// order, Eigen's; Liu, ibid. 11 (1990), for elimination trees; Duff and Reid, ACM Trans. Math.
-/// Softw. 9 (1983), for the multifrontal method; Ashcraft and Grimes, ibid. 15 (1989), for
-/// merging fronts that are alike.
+/// Sources: Liu, SIAM J. Matrix Anal. Appl. 11 (1990), for elimination trees; Duff and Reid, ACM
+/// Trans. Math. Softw. 9 (1983), for the multifrontal method; Ashcraft and Grimes, ibid. 15 (1989),
+/// for merging fronts that are alike.
 struct LdltFronts {
-  /// Of a symmetric pattern with its diagonal, at most 2^31 - 1 entries: throws
-  /// Error(not_supported) for more.
-  LdltFronts(std::span<const std::int64_t> offsets, std::span<const std::int32_t> columns);
+  LdltFronts() = default;
+  /// Of a symmetric pattern with its diagonal. `go_on` is asked at each row: once it says no, it is
+  /// left incomplete.
+  LdltFronts(std::span<const std::int64_t> offsets, std::span<const std::int32_t> columns,
+             const std::function<bool()>& go_on);
 
+  bool complete = false;
   std::int64_t count() const { return static_cast<std::int64_t>(parent.size()); }
   std::int64_t width(std::int64_t s) const { return first[s + 1] - first[s]; }
   std::int64_t height(std::int64_t s) const { return row_begin[s + 1] - row_begin[s]; }

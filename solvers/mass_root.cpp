@@ -15,8 +15,14 @@ MassRoot::MassRoot(const Csr<double>* B, int threads) {
     pencil_.reset();
     return;
   }
-  fronts_ = std::make_unique<LdltFronts>(pencil_->offsets, pencil_->columns);
+  fronts_ = std::make_unique<LdltFronts>();
   factor_ = std::make_unique<SparseLdlt>(*pencil_, *fronts_, threads);
+}
+
+bool MassRoot::analyse(const std::function<bool()>& go_on) {
+  if (!fronts_ || fronts_->complete) return true;
+  *fronts_ = LdltFronts(pencil_->offsets, pencil_->columns, go_on);
+  return fronts_->complete;
 }
 
 SparseLdlt::End MassRoot::compute(const std::function<bool()>& go_on) {

@@ -17,9 +17,11 @@ class MassRoot {
  public:
   MassRoot(const Csr<double>* B, int threads);
 
+  /// Orders the elimination, unless that is done. False: `go_on` said no.
+  bool analyse(const std::function<bool()>& go_on);
   bool identity() const { return diagonal_.empty() && !factor_; }
   std::int64_t bytes() const { return fronts_ ? fronts_->bytes : 0; }
-  /// Computes it, once. refused: B has an eigenvalue below 0 beyond rounding.
+  /// Once analysed, computes it, once. refused: B has an eigenvalue below 0 beyond rounding.
   SparseLdlt::End compute(const std::function<bool()>& go_on);
   std::int64_t nullity() const;  ///< once computed: the dimension of B's null space
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Shifts that follow the spectrum, Lanczos on the inverse, and counts by inertia.
 #include <tansolve/codec/error.hpp>
-#include <tansolve/kernels/basis_kernels.hpp>
 #include <tansolve/kernels/csr_operator.hpp>
 #include <tansolve/solvers/shift_invert.hpp>
 #include <tansolve/solvers/shift_search.hpp>
@@ -43,41 +42,36 @@ struct ShiftInvert::State {
   detail::ShiftProblem problem;
 };
 
-ShiftInvert::ShiftInvert(Context<Host>& context, const Csr<double>& A, const Csr<double>* mass)
-    : state_(std::make_unique<State>(context, A, mass)) {}
+ShiftInvert::ShiftInvert(Context<Host>& context, const Csr<double>& A, const Csr<double>* mass,
+                         const GoOn& go_on)
+    : state_(std::make_unique<State>(context, A, mass)) {
+  state_->problem.analyse(go_on);
+}
 ShiftInvert::~ShiftInvert() = default;
 ShiftInvert::ShiftInvert(ShiftInvert&&) noexcept = default;
 
+bool ShiftInvert::ordered() const {
+  return state_->problem.analysed();
+}
+
 FactorCost ShiftInvert::cost() const {
+  if (!ordered()) return {};
   const detail::ShiftProblem& problem = state_->problem;
-  return {problem.fronts.nonzeros, problem.fronts.bytes + problem.root.bytes(),
-          problem.fronts.flops};
+  return {problem.fronts.nonzeros, problem.factor_bytes(), problem.fronts.flops};
 }
 
-namespace {
-
-void require_memory(const FactorCost& cost, bool factorised) {
-  const std::int64_t available = detail::available_memory(Context<Host>(1));
-  if (!factorised && cost.bytes > available)
-    throw Error(ErrorCode::out_of_memory,
-                fmt::format("shift_invert: {} bytes requested for a factor of {} nonzeros, the "
-                            "host has {}; lanczos takes products alone",
-                            cost.bytes, cost.nonzeros, available));
-}
-
-}  // namespace
-
-InertiaCount ShiftInvert::count_below(double sigma, const std::function<bool()>& go_on) {
+InertiaCount ShiftInvert::count_below(double sigma, const GoOn& go_on) {
   require(std::isfinite(sigma), fmt::format("sigma is {}", sigma));
   detail::ShiftProblem& problem = state_->problem;
-  require_memory(cost(), problem.factor.held());
+  if (!problem.analyse(go_on)) return {-1, std::nan("")};
+  problem.require_memory();
   const double scaled = sigma / problem.pencil.unit();
   const auto end = problem.factor.factor(1, scaled, detail::Pivots::any, go_on);
   if (end != detail::SparseLdlt::End::done) return {-1, std::nan("")};
   return {problem.factor.negative(), problem.factor.backward_error() * problem.pencil.a_scale};
 }
 
-bool ShiftInvert::prove(EigenReport& report, Which which, const std::function<bool()>& go_on) {
+bool ShiftInvert::prove(EigenReport& report, Which which, const GoOn& go_on) {
   require(which != Which::nearest, "which is nearest, solve proves that itself");
   if (!report.converged() || report.pairs.empty()) return false;
   const double worst = std::ranges::max(report.pairs, {}, &EigenPair::residual).residual;
@@ -147,8 +141,7 @@ EigenReport ShiftInvert::solve(Span<double, Host> vectors, const EigenOptions<do
           "which is magnitude, it must be smallest, largest or nearest; lanczos takes it");
   require(options.which != Which::nearest || std::isfinite(options.target),
           fmt::format("target is {}", options.target));
-  require_memory(cost(), problem.factor.held());
-  return detail::ShiftSearch(problem, options, verify, cost().bytes).run(vectors);
+  return detail::ShiftSearch(problem, options, verify).run(vectors);
 }
 
 }  // namespace tansolve

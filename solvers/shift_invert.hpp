@@ -33,27 +33,31 @@ struct InertiaCount {
 /// with, and the memory of it. Both must outlive it. One solve at a time.
 class ShiftInvert {
  public:
+  /// Asked often during long work, which ends once it says no.
+  using GoOn = std::function<bool()>;
+  static bool always() { return true; }
+
   /// Orders the elimination, which takes as long as some hundred to a thousand products with A.
   /// Throws Error(invalid_argument) for shapes, for values that are not finite and for a matrix
-  /// that is not symmetric, Error(not_supported) for more than some 1.7e9 entries.
-  ShiftInvert(Context<Host>& context, const Csr<double>& A, const Csr<double>* mass = nullptr);
+  /// that is not symmetric. If `go_on` ends it, whatever needs the order begins anew with it.
+  ShiftInvert(Context<Host>& context, const Csr<double>& A, const Csr<double>* mass = nullptr,
+              const GoOn& go_on = always);
   ~ShiftInvert();
   ShiftInvert(ShiftInvert&&) noexcept;
 
-  FactorCost cost() const;
+  bool ordered() const;
+  FactorCost cost() const;  ///< zeros unless it is ordered
 
-  /// One factorisation. `go_on` is asked during it: no count, -1, once it says no. Throws
-  /// Error(out_of_memory) with the bytes.
-  InertiaCount count_below(
-      double sigma, const std::function<bool()>& go_on = [] { return true; });
+  /// One factorisation. If `go_on` ends it, there is no count: -1. Throws Error(out_of_memory) with
+  /// the bytes.
+  InertiaCount count_below(double sigma, const GoOn& go_on = always);
 
   /// Counts, for a report of another solver of the same problem that has converged, the eigenvalues
   /// that are better than its last one by more than a few times its residual, with one
   /// factorisation (magnitude: two). As many as were found: sets `verified` and `proof`. More: the
   /// status becomes stagnated. Neither, where the factorisation is too inaccurate, was interrupted
   /// or counts fewer, or where a mass leaves the residuals too coarse: false, and a warning.
-  bool prove(
-      EigenReport& report, Which which, const std::function<bool()>& go_on = [] { return true; });
+  bool prove(EigenReport& report, Which which, const GoOn& go_on = always);
 
   /// Finds options.nev eigenpairs A v = lambda B v: the smallest, the largest, or those nearest to
   /// options.target. Vectors, orthonormal (B-orthonormal), are written one after another into
@@ -75,8 +79,8 @@ class ShiftInvert {
   /// Numerical outcomes are a status of the report: breakdown (no shift beyond the end was found,
   /// as for the largest eigenvalues with a singular B, which has infinite ones; a mass with a
   /// negative eigenvalue; a factorisation too inaccurate to be used), stagnated, iteration_limit
-  /// (max_products: products with A and solutions together), time_limit, cancelled. Limits and the
-  /// monitor are looked at during factorisations, too.
+  /// (max_products: products with A and solutions together), time_limit, cancelled, not_finite. The
+  /// limit of time and the monitor are looked at during factorisations, too.
   ///
   /// Throws Error(invalid_argument) for options out of range and Which::magnitude, and
   /// Error(out_of_memory), with the bytes, before it factorises. Deterministic by options.seed.

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Places shifts, runs Lanczos on inverses, improves what it finds, until all is found and proved.
+#include <tansolve/codec/error.hpp>
+#include <tansolve/kernels/basis_kernels.hpp>
 #include <tansolve/solvers/lanczos.hpp>
 #include <tansolve/solvers/shift_search.hpp>
 
 #include <fmt/format.h>
+#include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 
 #include <algorithm>
@@ -30,10 +33,25 @@ ShiftProblem::ShiftProblem(Context<Host>& where, const Csr<double>& matrix,
     : context(&where),
       A(where, matrix),
       pencil(matrix, mass_matrix),
-      fronts(pencil.offsets, pencil.columns),
       root(mass_matrix, where.threads()),
       factor(pencil, fronts, where.threads()) {
   if (mass_matrix != nullptr) mass.emplace(where, *mass_matrix);
+}
+
+bool ShiftProblem::analyse(const std::function<bool()>& go_on) {
+  if (analysed_) return true;
+  if (!fronts.complete) fronts = LdltFronts(pencil.offsets, pencil.columns, go_on);
+  analysed_ = fronts.complete && root.analyse(go_on);
+  return analysed_;
+}
+
+void ShiftProblem::require_memory() const {
+  const std::int64_t available = available_memory(Context<Host>(1));
+  if (!factor.held() && factor_bytes() > available)
+    throw Error(ErrorCode::out_of_memory,
+                fmt::format("shift_invert: {} bytes requested for a factor of {} nonzeros, the "
+                            "host has {}; lanczos takes products alone",
+                            factor_bytes(), fronts.nonzeros, available));
 }
 
 void ShiftedInverse::apply_impl(Span<const double, Host> x, Span<double, Host> y) const {
@@ -44,15 +62,13 @@ void ShiftedInverse::apply_impl(Span<const double, Host> x, Span<double, Host> y
   problem_->root.apply_transposed(in_place);
 }
 
-ShiftSearch::ShiftSearch(ShiftProblem& problem, const EigenOptions<double>& options, bool verify,
-                         std::int64_t factor_bytes)
+ShiftSearch::ShiftSearch(ShiftProblem& problem, const EigenOptions<double>& options, bool verify)
     : problem_(&problem),
       options_(&options),
       verify_(verify),
       progress_("shift-invert", problem.A, options,
-                factor_bytes +
-                    LanczosWorkspace<double, Host>::bytes(*problem.context, problem.A.rows(),
-                                                          options.nev, inner_space()) +
+                LanczosWorkspace<double, Host>::bytes(*problem.context, problem.A.rows(),
+                                                      options.nev, inner_space()) +
                     5 * 8 * problem.A.rows() * options.nev),  // U, F U, X, F'X and the last X
       inverse_(problem),
       weight_(options.which == Which::largest ? -1 : 1),
@@ -63,7 +79,8 @@ ShiftSearch::ShiftSearch(ShiftProblem& problem, const EigenOptions<double>& opti
   if (problem.mass) progress_.involve(nullptr, &*problem.mass);
 }
 
-/// Looked at between fronts; the monitor hears of long factorisations a few times a second.
+/// Looked at between rows and fronts; the monitor hears of long factorisations a few times a
+/// second.
 bool ShiftSearch::go_on() {
   const auto now = std::chrono::steady_clock::now();
   if (now - told_ > std::chrono::milliseconds(200)) {
@@ -164,8 +181,8 @@ EigenReport ShiftSearch::look_for_pairs(Vector<double, Host>& U) {
 }
 
 /// X = (w A - sigma B)^-1 F U, and the pairs that the projections X'(w A - sigma B) X = X'F U and
-/// X'B X give. False: X is dependent or not finite.
-bool ShiftSearch::improve(Span<const double, Host> U, std::int64_t count) {
+/// X'B X give.
+ShiftSearch::Improved ShiftSearch::improve(Span<const double, Host> U, std::int64_t count) {
   Eigen::MatrixXd X = Eigen::Map<const Eigen::MatrixXd>(U.data(), n_, count), FU, FX;
   const auto column = [this](Eigen::MatrixXd& M, std::int64_t j) {
     return std::span<double>(M.data() + j * n_, n_);
@@ -176,16 +193,20 @@ bool ShiftSearch::improve(Span<const double, Host> U, std::int64_t count) {
   progress_.count_solutions(count);
   for (std::int64_t j = 0; j < count; ++j) {
     const double norm = X.col(j).stableNorm();
-    if (!(norm > 0) || !std::isfinite(norm)) return false;
+    if (!std::isfinite(norm)) return Improved::not_finite;
+    if (norm == 0) return Improved::dependent;
     X.col(j) /= norm;
     FU.col(j) /= norm;
   }
   FX = X;
   for (std::int64_t j = 0; j < count; ++j) problem_->root.apply_transposed(column(FX, j));
   const Eigen::MatrixXd H = X.transpose() * FU, G = FX.transpose() * FX;
+  if (!H.allFinite() || !G.allFinite()) return Improved::not_finite;
+  if (G.llt().info() != Eigen::Success) return Improved::dependent;
   const Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd> solver((H + H.transpose()) / 2,
                                                                          G);
-  if (solver.info() != Eigen::Success || !solver.eigenvectors().allFinite()) return false;
+  if (solver.info() != Eigen::Success || !solver.eigenvectors().allFinite())
+    return Improved::dependent;
   X_.resize(n_ * count);
   Eigen::Map<Eigen::MatrixXd>(X_.data(), n_, count) = X * solver.eigenvectors();
   pairs_.clear();
@@ -196,7 +217,25 @@ bool ShiftSearch::improve(Span<const double, Host> U, std::int64_t count) {
     measure(pair);
     if (!problem_->mass) norm_a_ = std::max(norm_a_, std::abs(pair.value) - pair.residual);
   }
-  return true;
+  return Improved::yes;
+}
+
+/// What Lanczos found, improved; a limit may have left it with fewer pairs than there were before.
+void ShiftSearch::take_pairs(const EigenReport& inner, Span<const double, Host> U) {
+  const auto there = std::ranges::count_if(
+      inner.pairs, [](const EigenPair& pair) { return std::isfinite(pair.value); });
+  const bool better = there > 0 && there >= std::min(options_->nev, std::ssize(pairs_));
+  const Improved improved = inner.status == Status::not_finite ? Improved::not_finite
+                            : better                           ? improve(U, there)
+                                                               : Improved::yes;
+  if (improved == Improved::not_finite)
+    breakdown_ = {Status::not_finite, "a solution with the factor"};
+  else if (improved == Improved::dependent)
+    breakdown_ = {Status::breakdown, "solutions with the factor are dependent"};
+  else if (there < wanted_ && !ended())
+    breakdown_ = {Status::iteration_limit,
+                  fmt::format("max_products = {}, too few are left for another run of Lanczos",
+                              options_->max_products)};
 }
 
 /// ||A x - lambda B x|| / ||x||, by products with A and B themselves.
@@ -236,7 +275,8 @@ std::string ShiftSearch::no_place() const {
 
 EigenReport ShiftSearch::run(Span<double, Host> vectors) {
   progress_.start();
-  if (progress_.exhausted()) return finish(vectors);
+  if (progress_.exhausted() || !problem_->analyse([&] { return go_on(); })) return finish(vectors);
+  problem_->require_memory();
   estimate_norms();
   take_root();
   while (!complete_ && !ended()) {
@@ -247,8 +287,7 @@ EigenReport ShiftSearch::run(Span<double, Host> vectors) {
     }
     Vector<double, Host> U(*problem_->context, n_ * wanted_);
     const EigenReport inner = look_for_pairs(U);
-    if (inner.status == Status::not_finite || !improve(U.span(), wanted_))
-      breakdown_ = {Status::not_finite, "a solution with the factor"};
+    take_pairs(inner, U.span());
     if (!ended()) judge(inner);
   }
   return finish(vectors);
@@ -275,7 +314,8 @@ EigenReport ShiftSearch::finish(Span<double, Host> vectors) {
                                         breakdown_ ? &*breakdown_ : nullptr);
   report.proof = report.verified ? proof_ : "";
   report.factorizations = factorizations_;
-  report.factor_bytes = problem_->fronts.bytes + problem_->root.bytes();
+  report.factor_bytes = problem_->factor_bytes();
+  report.workspace_bytes += report.factor_bytes;
   return report;
 }
 

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <string>
@@ -20,6 +21,13 @@ namespace tansolve::detail {
 struct ShiftProblem {
   ShiftProblem(Context<Host>& context, const Csr<double>& matrix, const Csr<double>* mass_matrix);
 
+  /// Orders the eliminations, unless that is done. False: `go_on` said no.
+  bool analyse(const std::function<bool()>& go_on);
+  bool analysed() const { return analysed_; }
+  std::int64_t factor_bytes() const { return fronts.bytes + root.bytes(); }
+  /// Throws Error(out_of_memory) where the factors, analysed, cannot be made.
+  void require_memory() const;
+
   Context<Host>* context;
   CsrOperator<double, Host> A;
   std::optional<CsrOperator<double, Host>> mass;
@@ -27,6 +35,9 @@ struct ShiftProblem {
   LdltFronts fronts;
   MassRoot root;
   SparseLdlt factor;
+
+ private:
+  bool analysed_ = false;
 };
 
 /// F'(w A - sigma B)^-1 F, B = F F', by the factor that there is: its eigenvalues are 1 / (lambda -
@@ -49,8 +60,7 @@ class ShiftedInverse : public LinearOperator<double, Host> {
 /// always the lower one. `scale` is the size of eigenvalues there.
 class ShiftSearch {
  public:
-  ShiftSearch(ShiftProblem& problem, const EigenOptions<double>& options, bool verify,
-              std::int64_t factor_bytes);
+  ShiftSearch(ShiftProblem& problem, const EigenOptions<double>& options, bool verify);
   EigenReport run(Span<double, Host> vectors);
 
  private:
@@ -63,6 +73,7 @@ class ShiftSearch {
   };
   enum class Proof { proved, missing, unknown };
   enum class Placed { yes, no, interrupted };
+  enum class Improved { yes, dependent, not_finite };
 
   bool nearest() const { return options_->which == Which::nearest; }
   bool go_on();
@@ -78,7 +89,8 @@ class ShiftSearch {
   std::string no_place() const;
   bool accurate();
   EigenReport look_for_pairs(Vector<double, Host>& U);
-  bool improve(Span<const double, Host> U, std::int64_t count);
+  void take_pairs(const EigenReport& inner, Span<const double, Host> U);
+  Improved improve(Span<const double, Host> U, std::int64_t count);
   void measure(Pair& pair);
   void judge(const EigenReport& inner);
   Proof prove();

@@ -165,6 +165,28 @@ TEST_CASE("eigs turns from lanczos to shift-invert where that stalls") {
   CHECK(alone["eigs"]["converged"] == 10);
 }
 
+TEST_CASE("eigs solves repeatedly, with the same result, and tells the seconds of each") {
+  const Shell shell;
+  const Json once = shell.tansolve("eigs gen:poisson5:20x17 --nev 3 --json").json()["eigs"];
+  const Json thrice =
+      shell.tansolve("eigs gen:poisson5:20x17 --nev 3 --json --repeat 3").json()["eigs"];
+  CHECK(once["seconds_of_each"].size() == 1);
+  CHECK(thrice["seconds_of_each"].size() == 3);
+  CHECK(thrice["eigenvalues"] == once["eigenvalues"]);
+  CHECK(contains(shell.tansolve("eigs gen:poisson5:20x17 --nev 3 --repeat 2").out,
+                 "each solve with its workspace: "));
+  CHECK(shell.tansolve("eigs gen:poisson5:20x17 --repeat 0").code == 2);
+}
+
+TEST_CASE("eigs keeps within its seconds where it orders, factorises or counts") {
+  const Shell shell;
+  for (const std::string option : {"--solver shift-invert", "--which near:3"}) {
+    const Outcome run = shell.tansolve("eigs gen:poisson7:20 --json --time-limit 0 " + option);
+    CHECK(run.code == 1);
+    CHECK(run.json()["eigs"]["status"] == "time_limit");
+  }
+}
+
 TEST_CASE("eigs writes vectors, column by column") {
   const Shell shell;
   CHECK(shell.tansolve("eigs gen:poisson5:12x11 --nev 3 -o same.mtx").code == 0);

@@ -207,6 +207,31 @@ TEST_CASE("shift-invert says how it ended") {
   CHECK(found.workspace_bytes > found.factor_bytes);
 }
 
+TEST_CASE("shift-invert that was interrupted while it ordered goes on when it is asked again") {
+  Context<Host> context;
+  const auto a = poisson<double>(12, 13), b = path_laplacians({100, 56});
+  const auto never = [] { return false; };
+  ShiftInvert inverse(context, a, &b, never);
+  CHECK_FALSE(inverse.ordered());
+  CHECK(inverse.cost().nonzeros == 0);
+  CHECK(inverse.count_below(1, never).below == -1);
+  CHECK(inverse.solve({}, {.nev = 2, .time_limit = 0}).status == Status::time_limit);
+  CHECK_FALSE(inverse.ordered());
+  const auto found = inverse.solve({}, {.nev = 2});
+  CHECK(found.converged());
+  CHECK(inverse.ordered());
+  CHECK(inverse.cost().nonzeros > 0);
+}
+
+// Products enough to look at the norm of A, too few to form the inverse: no solution was wrong.
+TEST_CASE("shift-invert says limit where one leaves no run of Lanczos") {
+  const auto matrix = random_symmetric<double>(30, 4, 2);
+  const auto report = find_inverse(matrix, {.nev = 3, .max_products = 40}).report;
+  CHECK(report.status == Status::iteration_limit);
+  CHECK(report.detail.find("max_products = 40, too few") == 0);
+  CHECK(std::isnan(report.pairs[0].value));
+}
+
 TEST_CASE("shift-invert is deterministic by the seed, for any number of threads") {
   const auto matrix = random_symmetric<double>(400, 6, 9);
   const auto vectors = [&](int threads, std::uint64_t seed) {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The sparse factorisation against Eigen's dense one, and what it foretells of itself.
+#include <tansolve/solvers/minimum_degree.hpp>
 #include <tansolve/solvers/sparse_ldlt.hpp>
 
 #include "solvers/eigen.hpp"
+
+#include <Eigen/SparseCholesky>
 
 namespace tansolve::test {
 namespace {
@@ -47,7 +50,7 @@ TEST_CASE("a sparse factorisation solves and counts as Eigen's dense methods do"
       CAPTURE(matrix.rows());
       CAPTURE(sigma);
       const Pencil pencil(matrix, nullptr);
-      const LdltFronts fronts(pencil.offsets, pencil.columns);
+      const LdltFronts fronts(pencil.offsets, pencil.columns, always);
       SparseLdlt factor(pencil, fronts, 2);
       REQUIRE(factor.factor(1, sigma / pencil.a_scale, Pivots::any, always) ==
               SparseLdlt::End::done);
@@ -64,11 +67,48 @@ TEST_CASE("a sparse factorisation solves and counts as Eigen's dense methods do"
     }
 }
 
+TEST_CASE("the order of elimination leaves factors about as sparse as Eigen's") {
+  auto matrices = patterns();
+  matrices.push_back(poisson<double>(70, 60));
+  matrices.push_back(random_symmetric<double>(1500, 3, 8));
+  for (const auto& matrix : matrices) {
+    CAPTURE(matrix.rows());
+    const Pencil pencil(matrix, nullptr);
+    const LdltFronts fronts(pencil.offsets, pencil.columns, always);
+    REQUIRE(fronts.complete);
+    auto order = fronts.order;
+    std::ranges::sort(order);
+    for (std::int64_t i = 0; i < matrix.rows(); ++i) CHECK(order[i] == i);
+    Eigen::SparseMatrix<double> shift(matrix.rows(), matrix.rows());
+    shift.setIdentity();
+    const Eigen::SparseMatrix<double> definite = to_eigen(matrix) + 1e3 * shift;
+    const Eigen::SimplicialLLT<Eigen::SparseMatrix<double>> llt(definite);
+    const Eigen::SparseMatrix<double> L = llt.matrixL();
+    CHECK(static_cast<double>(fronts.nonzeros) <= 1.2 * static_cast<double>(L.nonZeros()));
+  }
+}
+
+TEST_CASE("ordering ends once it is told so") {
+  const auto matrix = poisson<double>(40, 40);
+  const Pencil pencil(matrix, nullptr);
+  int rows = 0;
+  const auto count = [&] { return ++rows > 0; };
+  const LdltFronts whole(pencil.offsets, pencil.columns, count);
+  CHECK(whole.complete);
+  const int all = rows;
+  for (const int last : {1, all / 3, all - 10}) {
+    rows = 0;
+    const LdltFronts part(pencil.offsets, pencil.columns, [&] { return ++rows < last; });
+    CHECK_FALSE(part.complete);
+    CHECK(rows == last);
+  }
+}
+
 TEST_CASE("fronts cover the pattern of L, and their counts are those of a dense elimination") {
   for (const auto& matrix : patterns()) {
     CAPTURE(matrix.rows());
     const Pencil pencil(matrix, nullptr);
-    const LdltFronts fronts(pencil.offsets, pencil.columns);
+    const LdltFronts fronts(pencil.offsets, pencil.columns, always);
     const std::int64_t n = matrix.rows();
     // Filled in as elimination does it: whoever is left in a column gets connected.
     Eigen::MatrixXi filled = Eigen::MatrixXi::Zero(n, n);
@@ -97,7 +137,7 @@ TEST_CASE("fronts cover the pattern of L, and their counts are those of a dense 
 TEST_CASE("positive pivots are proof of a definite matrix, and end at the first other one") {
   const auto matrix = poisson<double>(20, 15);
   const Pencil pencil(matrix, nullptr);
-  const LdltFronts fronts(pencil.offsets, pencil.columns);
+  const LdltFronts fronts(pencil.offsets, pencil.columns, always);
   SparseLdlt factor(pencil, fronts, 1);
   const double least = dense_spectrum(matrix).front() / pencil.a_scale;
   CHECK(factor.factor(1, 0.999 * least, Pivots::positive, always) == SparseLdlt::End::done);
@@ -110,7 +150,7 @@ TEST_CASE("the root of a semidefinite matrix leaves out what rounding is") {
   for (const auto& matrix :
        {path_laplacians({20, 5}), poisson<double>(9, 8), diagonal_matrix<double>({4, 0, 9})}) {
     const Pencil pencil(matrix, nullptr);
-    const LdltFronts fronts(pencil.offsets, pencil.columns);
+    const LdltFronts fronts(pencil.offsets, pencil.columns, always);
     SparseLdlt factor(pencil, fronts, 1);
     REQUIRE(factor.factor(1, 0, Pivots::semidefinite, always) == SparseLdlt::End::done);
     const auto spectrum = dense_spectrum(matrix);
@@ -127,7 +167,7 @@ TEST_CASE("the root of a semidefinite matrix leaves out what rounding is") {
        {diagonal_matrix<double>({4, -1e-3, 9}),
         Csr<double>::from_triplets(3, 3, {{{0, 1, 1.0}, {1, 0, 1.0}, {2, 2, 1.0}}})}) {
     const Pencil pencil(indefinite, nullptr);
-    const LdltFronts fronts(pencil.offsets, pencil.columns);
+    const LdltFronts fronts(pencil.offsets, pencil.columns, always);
     SparseLdlt factor(pencil, fronts, 1);
     CHECK(factor.factor(1, 0, Pivots::semidefinite, always) == SparseLdlt::End::refused);
   }
@@ -136,7 +176,7 @@ TEST_CASE("the root of a semidefinite matrix leaves out what rounding is") {
 TEST_CASE("a factorisation is interrupted between fronts and within one") {
   for (const auto& matrix : {poisson<double>(40, 40), with_condition(300, 1e3, 3)}) {
     const Pencil pencil(matrix, nullptr);
-    const LdltFronts fronts(pencil.offsets, pencil.columns);
+    const LdltFronts fronts(pencil.offsets, pencil.columns, always);
     SparseLdlt factor(pencil, fronts, 1);
     int asked = 0;
     const auto once = [&] { return ++asked < 2; };
@@ -155,7 +195,7 @@ TEST_CASE("the backward error tells of small pivots") {
   }
   const auto matrix = Csr<double>::from_triplets(20, 20, entries);
   const Pencil pencil(matrix, nullptr);
-  const LdltFronts fronts(pencil.offsets, pencil.columns);
+  const LdltFronts fronts(pencil.offsets, pencil.columns, always);
   SparseLdlt factor(pencil, fronts, 1);
   REQUIRE(factor.factor(1, 0, Pivots::any, always) == SparseLdlt::End::done);
   CHECK(factor.negative() == 10);
@@ -167,7 +207,7 @@ TEST_CASE("the backward error tells of small pivots") {
 TEST_CASE("factors have the same bits for any number of threads") {
   const auto matrix = random_symmetric<double>(700, 8, 4);
   const Pencil pencil(matrix, nullptr);
-  const LdltFronts fronts(pencil.offsets, pencil.columns);
+  const LdltFronts fronts(pencil.offsets, pencil.columns, always);
   REQUIRE(fronts.flops > 1e7);
   SparseLdlt one(pencil, fronts, 1), two(pencil, fronts, 2);
   CHECK(one.factor(1, 0.1, Pivots::any, always) == SparseLdlt::End::done);
