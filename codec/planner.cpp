@@ -41,7 +41,7 @@ constexpr double csr_least_nanoseconds = 0.9;
 /// Picoseconds on an H200: of a nonzero or padding, by coding (poisson27:128 and fem3:72, within
 /// 15 %), of a row and of a lane (poisson7:200 with 1 and 4 rows a lane), of an escape
 /// (varcoef7:128 and er:1000000:16, whose gather of x it includes).
-constexpr std::array<double, stream_codings> gpu_costs = {2.25, 1.45, 1.35, 1.1, 1.1, 1.4};
+constexpr std::array<double, stream_codings> gpu_costs = {2.25, 1.45, 1.2, 1.1, 1.1, 1.4};
 constexpr double gpu_row_cost = 1.4, gpu_lane_cost = 3.7, gpu_escape_cost = 3.5;
 /// Of a nonzero whose symbol's entry does not lie in shared memory (tile:50:Si5H12), and the bytes
 /// that do.
