@@ -186,17 +186,10 @@ EigenReport run_in_turn(const Console& console, const EigsCommandOptions& option
   std::vector<T> kept(vectors.size());
   copy_to_host<T>(A.context(), vectors, kept);
   EigenReport report = run_shift_invert(options, left(finding), problem, A.context(), vectors);
-  const bool limited = report.status == Status::iteration_limit ||
-                       report.status == Status::time_limit || report.status == Status::cancelled;
-  if (limited && std::isnan(report.pairs.front().value)) {  // those of lanczos are better than none
-    report.pairs = first.pairs;
-    report.norm = first.norm;
-    report.threshold = first.threshold;
-    copy_from_host<T>(A.context(), kept, vectors);
-  }
   if (report.status == Status::breakdown || report.status == Status::stagnated ||
       report.status == Status::not_finite) {
-    console.say("solver    shift-invert: {}\n", report.detail);
+    const std::string why = fmt::format("{}; {}", text(report.status), report.detail);
+    console.say("solver    shift-invert failed: {}\n", why);
     LanczosSpace space = options.space;
     if (A.rows() <= most_dense) space = {.ncv = A.rows()};
     const EigenReport tried = std::move(report);
@@ -208,8 +201,19 @@ EigenReport run_in_turn(const Console& console, const EigsCommandOptions& option
     report.solutions = tried.solutions;
     report.factorizations = tried.factorizations;
     report.factor_bytes = tried.factor_bytes;
-    report.warnings.push_back("shift-invert: " + tried.detail);
+    report.warnings.push_back("shift-invert: " + why);
   }
+  const bool limited = report.status == Status::iteration_limit ||
+                       report.status == Status::time_limit || report.status == Status::cancelled;
+  if (limited && std::isnan(report.pairs.front().value)) {  // the first ones are better than none
+    report.pairs = first.pairs;
+    report.norm = first.norm;
+    report.threshold = first.threshold;
+    copy_from_host<T>(A.context(), kept, vectors);
+  }
+  if (report.status == Status::time_limit)  // of all, not what was left of it for the last solver
+    report.detail.replace(0, report.detail.find(" s"),
+                          fmt::format("time_limit = {}", finding.time_limit));
   report.operator_applications += first.operator_applications;
   report.setup_seconds += first.setup_seconds + first.solve_seconds;
   return report;
