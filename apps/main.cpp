@@ -60,7 +60,7 @@ std::string which_options(const CLI::App& parser) {
   if (wrong == left.end()) return fmt::format("'{}' is one argument too many", left.front());
   const std::string word = wrong->substr(0, wrong->find('='));
   std::string nearest;
-  std::size_t least = word.size() / 2;  // farther than that it is another word
+  std::size_t least = word.size() / 3;  // farther than that it is another word
   for (const CLI::Option* option : parser.get_options())
     for (const std::string& name : option->get_lnames())
       if (const std::size_t d = letters_apart(word, "--" + name); d < least)

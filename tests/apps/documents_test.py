@@ -34,7 +34,8 @@ def check_blocks(path, text):
 
 
 def check_links(path, text):
-    for link in re.findall(r"\]\(([^)#]+)[^)]*\)", text):
+    prose = re.sub(r"```.*?```", "", text, flags=re.S)
+    for link in re.findall(r"\]\(([^)#]+)[^)]*\)", prose):
         if "://" not in link and not (path.parent / link).exists():
             failures.append(f"{path.name}: there is no {link}")
 
