@@ -17,12 +17,15 @@ std::string faster(const Method& method, const Traits& traits) {
     return "--solver gmres --precond ilu0, which also serves indefinite ones";
   if (solver == "lsmr" || solver == "lsqr") return "a looser --rtol, or --damp S";
   const bool restarts = solver == "gmres" || solver == "fgmres";
-  const std::string larger = restarts ? "--restart 200, a larger Krylov space"
-                                      : "--solver gmres --restart 200, which needs memory instead";
+  const bool large = restarts && method.restart >= 200;
+  const std::string larger = large ? "--solver idr, or a looser --rtol"
+                             : restarts
+                                 ? "--restart 200, a larger Krylov space"
+                                 : "--solver gmres --restart 200, which needs memory instead";
   if (!traits.singular_diagonal.empty())
     return larger + "; ilu0 needs rows in an order that leaves no zero on the diagonal";
   return weak ? "--precond ilu0, which knows more of the matrix than its diagonal"
-              : larger + (solver == "idr" ? "" : ", or --solver idr");
+              : larger + (solver == "idr" || large ? "" : ", or --solver idr");
 }
 
 }  // namespace
@@ -37,14 +40,27 @@ std::string advice(const Report& report, const Method& method, const Traits& tra
     case Status::breakdown:
       return method.solver == "gmres" ? ""
                                       : "--solver gmres, which does not break down in this way";
+    case Status::stagnated:
+      if (report.residual <= report.threshold)
+        return "a looser --rtol: rounding keeps ||b - A x|| above what was asked for";
+      return faster(method, traits);
     case Status::iteration_limit:
     case Status::time_limit:
-    case Status::stagnated:
     case Status::diverged:
       return faster(method, traits);
     default:
       return "";
   }
+}
+
+std::string advice(const EigenReport& report) {
+  if (report.status != Status::iteration_limit && report.status != Status::time_limit &&
+      report.status != Status::stagnated)
+    return "";
+  if (report.solver == "lanczos")
+    return "--solver shift-invert, which factors A, a larger --ncv, or a looser --tol";
+  return report.solver == "lobpcg" ? "--solver auto, or --precond jacobi"
+                                   : "a higher limit, or a looser --tol";
 }
 
 }  // namespace tansolve::app

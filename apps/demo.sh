@@ -9,14 +9,14 @@ cd "$(dirname "$0")/.."
 source apps/packages.sh
 
 install_packages
-echo "Building the program in build/demo ..."
+echo "Building the program in build/demo, which takes some minutes ..."
 # With a GPU for that alone; without one, without CUDA, which takes minutes to compile.
 cuda=(-DTANSOLVE_CUDA=OFF)
 if nvidia-smi >/dev/null 2>&1; then
   cuda=(-DTANSOLVE_CUDA=AUTO -DCMAKE_CUDA_ARCHITECTURES=native)
 fi
 cmake -S . -B build/demo -G Ninja -DCMAKE_BUILD_TYPE=Release -DTANSOLVE_TESTS=OFF "${cuda[@]}" >/dev/null
-cmake --build build/demo --target tansolve_program >/dev/null
+cmake --build build/demo --target tansolve_program
 
 solve() {
   echo

@@ -12,7 +12,7 @@ class App;
 
 namespace tansolve::app {
 
-/// What `--describe man`, `bash` or `fish` prints, for the build to install; none for other kinds.
+/// What `--describe KIND` prints for the build to install; KIND: man, bash, fish or zsh, else none.
 std::optional<std::string> description(const CLI::App& program, std::string_view kind);
 
 }  // namespace tansolve::app

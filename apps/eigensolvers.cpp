@@ -219,7 +219,8 @@ EigenReport run_in_turn(const Console& console, const EigsCommandOptions& option
   double seconds = first.setup_seconds + first.solve_seconds;
   if (report.status == Status::breakdown || report.status == Status::stagnated ||
       report.status == Status::not_finite) {
-    console.say("solver    shift-invert: {}\n", report.detail);
+    const std::string why = fmt::format("{}; {}", text(report.status), report.detail);
+    console.say("solver    shift-invert failed: {}\n", why);
     LanczosSpace space = options.space;
     if (A.rows() <= most_dense) space = {.ncv = A.rows()};
     const EigenReport tried = std::move(report);
@@ -232,7 +233,7 @@ EigenReport run_in_turn(const Console& console, const EigsCommandOptions& option
     report.solutions = tried.solutions;
     report.factorizations = tried.factorizations;
     report.factor_bytes = tried.factor_bytes;
-    report.warnings.push_back("shift-invert: " + tried.detail);
+    report.warnings.push_back("shift-invert: " + why);
   }
   if (std::isnan(report.pairs.front().value)) {  // those of the first are better than none
     report.pairs = first.pairs;
@@ -240,6 +241,9 @@ EigenReport run_in_turn(const Console& console, const EigsCommandOptions& option
     report.threshold = first.threshold;
     copy_from_host<T>(A.context(), kept, vectors);
   }
+  if (report.status == Status::time_limit)  // of all, not what was left of it for the last solver
+    report.detail.replace(0, report.detail.find(" s"),
+                          fmt::format("time_limit = {}", finding.time_limit));
   report.operator_applications += first.operator_applications;
   report.setup_seconds += seconds;
   return report;

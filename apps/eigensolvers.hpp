@@ -32,6 +32,7 @@ struct EigsCommandOptions {
   bool jacobi = false;
   std::string mass;
   std::int64_t nev = 6;
+  bool nev_by_default = true;  ///< then as many as there are, where these are fewer
   Which which = Which::smallest;
   double target = 0;  ///< of Which::nearest
   LanczosSpace space;

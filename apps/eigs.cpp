@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tansolve eigs: A v = lambda v, and A v = lambda B v.
+#include "advice.hpp"
 #include "commands.hpp"
 #include "eigensolvers.hpp"
 #include "finite.hpp"
@@ -113,6 +114,7 @@ Json eigs_json(const EigenReport& report, const std::vector<double>& verified,
           {"status", name(report.status)},
           {"status_text", text(report.status)},
           {"detail", report.detail},
+          {"advice", advice(report)},
           {"warnings", report.warnings},
           {"eigenvalues", values},
           {"residuals", residuals},
@@ -177,6 +179,7 @@ ExitCode find_on(Context<B>& context, const std::string& device, const EigsComma
               *std::ranges::max_element(verified, {}, unknown_last));
   if (options.repeat > 1)
     console.say("  each solve with its workspace: {:.4f} s\n", fmt::join(seconds, ", "));
+  if (const auto next = advice(report); !next.empty()) console.say("  try {}\n", next);
   Json about = matrix_json(matrix.name, matrix);
   about["symmetric"] = symmetric ? Json(*symmetric) : Json();
   console.document({{"matrix", about},
@@ -194,12 +197,18 @@ ExitCode find_on(Context<B>& context, const std::string& device, const EigsComma
   return report.converged() ? ExitCode::done : ExitCode::not_converged;
 }
 
-ExitCode find(const EigsCommandOptions& options) {
+ExitCode find(EigsCommandOptions options) {
   const Output output = open_output(options.output, options.json);
   const std::optional<int> gpu = choose_gpu(options.device);
   return std::visit(
       [&]<class T>(Source<T> source) {
         const auto symmetric = look_at_symmetry(source);
+        if (options.nev_by_default)
+          options.nev = std::visit(
+              [&](const auto& each) {
+                return std::clamp<std::int64_t>(each.rows(), 1, options.nev);
+              },
+              source.matrix);
         PlanOptions plan = options.plan;
         if (gpu) plan.request.processor = Processor::gpu;
         const auto matrix = prepare(std::move(source), plan, options.input.threads);
@@ -217,10 +226,16 @@ ExitCode find(const EigsCommandOptions& options) {
 
 void add_eigensolver_options(CLI::App& parser, EigsCommandOptions& options) {
   const CLI::Validator count = whole_number(std::numeric_limits<std::int64_t>::max());
-  parser.add_option("--nev", options.nev, "Pairs wanted")
+  parser
+      .add_option_function<std::int64_t>(
+          "--nev",
+          [&options](std::int64_t nev) {
+            options.nev = nev;
+            options.nev_by_default = false;
+          },
+          "Pairs wanted; 6, or all of a smaller matrix")
       ->check(count)
-      ->type_name("K")
-      ->capture_default_str();
+      ->type_name("K");
   parser
       .add_option_function<std::string>(
           "--which", [&](const std::string& given) { set_which(given, options); },

@@ -124,8 +124,11 @@ void describe_tables(const Console& console, const CompressedMatrix<T>& matrix, 
   for (const SymbolTable<T>& table : matrix.parts().tables) {
     const std::size_t coded = std::max(table.deltas.size(), table.values.size());
     const bool escapes = table.code.escape != CodingTable::no_escape;
-    tables.push_back({{"symbols", coded}, {"escape", escapes}});
-    console.say("table     {} symbols{}\n", coded, escapes ? " and an escape" : "");
+    const char* const of = table.deltas.empty()   ? "values"
+                           : table.values.empty() ? "deltas"
+                                                  : "pairs";
+    tables.push_back({{"of", of}, {"symbols", coded}, {"escape", escapes}});
+    console.say("table     {} {}{}\n", coded, of, escapes ? " and an escape" : "");
   }
   document["tables"] = tables;
 }

@@ -8,12 +8,16 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <new>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 namespace tansolve::app {
 namespace {
@@ -32,6 +36,43 @@ std::string which_commands(const CLI::App& program) {
   const auto given = program.remaining();
   return given.empty() ? fmt::format("a command is missing; there are {}", known)
                        : fmt::format("'{}' is no command; there are {}", given.front(), known);
+}
+
+/// The number of letters to put in, take out or change between two words (Levenshtein).
+std::size_t letters_apart(std::string_view from, std::string_view to) {
+  std::vector<std::size_t> row(to.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < to.size(); ++j) {
+      const std::size_t changed = diagonal + (from[i] == to[j] ? 0 : 1);
+      diagonal = std::exchange(row[j + 1], std::min({changed, row[j] + 1, row[j + 1] + 1}));
+    }
+  }
+  return row.back();
+}
+
+/// Where a command was given arguments that none of its options takes.
+std::string which_options(const CLI::App& parser) {
+  const auto left = parser.remaining();
+  const auto looks_like_one = [](const std::string& word) { return word.starts_with("--"); };
+  const auto wrong = std::ranges::find_if(left, looks_like_one);
+  if (wrong == left.end()) return fmt::format("'{}' is one argument too many", left.front());
+  const std::string word = wrong->substr(0, wrong->find('='));
+  std::string nearest;
+  std::size_t least = word.size() / 3;  // farther than that it is another word
+  for (const CLI::Option* option : parser.get_options())
+    for (const std::string& name : option->get_lnames())
+      if (const std::size_t d = letters_apart(word, "--" + name); d < least)
+        least = d, nearest = ", but --" + name + " is";
+  return fmt::format("'{}' is no option of {}{}", word, parser.get_name(), nearest);
+}
+
+std::string what_is_wrong(const CLI::App& program, const CLI::ParseError& error) {
+  const auto commands = program.get_subcommands();
+  if (commands.empty()) return which_commands(program);
+  return dynamic_cast<const CLI::ExtrasError*>(&error) ? which_options(*commands.front())
+                                                       : error.what();
 }
 
 ExitCode run(int argc, char** argv) {
@@ -57,7 +98,7 @@ ExitCode run(int argc, char** argv) {
     return ExitCode::done;
   } catch (const CLI::ParseError& error) {
     complain("tansolve: {}\nTry 'tansolve --help' or 'tansolve COMMAND --help'.\n",
-             program.get_subcommands().empty() ? which_commands(program) : error.what());
+             what_is_wrong(program, error));
     return ExitCode::usage;
   }
   for (const Command& command : commands)

@@ -202,7 +202,7 @@ Traits look_at(const std::string& name, const LinearOperator<T, B>& A,
 
 Method choose_method(const Traits& traits, const std::string& solver,
                      const std::string& preconditioner, const Tuning& tuning) {
-  Method method;
+  Method method{.restart = tuning.restart.value_or(0)};
   choose_solver(traits, solver, tuning.damping.has_value(), method);
   const auto& entry = solver_named<double, Host>(method.solver);
   if (!entry.keeps_basis && (tuning.restart || tuning.basis || tuning.reorthogonalize))

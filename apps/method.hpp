@@ -93,6 +93,7 @@ struct Method {
   std::string preconditioner = "none";
   bool automatic_preconditioner = false;
   std::string preconditioner_reason = {};
+  std::int64_t restart = 0;  ///< as asked for; 0: the solver's own
 };
 
 /// `solver` and `preconditioner` are names of their tables or "auto". Throws

@@ -49,7 +49,7 @@ void add_solver_options(CLI::App& parser, SolveCommandOptions& options) {
       ->check(whole_number(std::numeric_limits<std::int64_t>::max()))
       ->type_name("M");
   parser.add_option("--idr-s", options.tuning.shadow, "idr: dimensions of its shadow space; 4")
-      ->check(CLI::Range(1, 16))
+      ->check(CLI::Range(1, 16).description(""))
       ->type_name("S");
   add_choice<BasisStorage>(
       parser, "--basis-precision",

@@ -14,12 +14,12 @@
 namespace tansolve {
 
 struct GeneratorOptions {
-  std::uint64_t seed = 1;          ///< where the specification ends in no @SEED
+  std::uint64_t seed = 1;          ///< where the specification ends in no `@SEED`
   std::filesystem::path matrices;  ///< the folder that tile and tiles take their files from
   int threads = 0;                 ///< OpenMP threads; 0: as many as OpenMP would use
 };
 
-/// The matrix of a specification NAME:ARGUMENT:...[@SEED], for example "poisson27:128" or
+/// The matrix of a specification `NAME:ARGUMENT:...[@SEED]`, for example "poisson27:128" or
 /// "er:1000:8@42"; generator_help() lists them. The bits depend on the specification and the seed
 /// alone, not on the platform or the number of threads. Every row of the square grids, chains and
 /// Laplacians holds its diagonal, as an explicit zero where need be.

@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 source apps/packages.sh
 
-install_packages libspectra-dev python3 python3-scipy
+install_packages doxygen libspectra-dev python3 python3-scipy
 for preset in ci sanitize; do
   echo "== $preset"
   cmake --preset "$preset" >/dev/null

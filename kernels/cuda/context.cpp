@@ -33,6 +33,10 @@ std::string cuda_unavailable_reason() {
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status == cudaSuccess) return count > 0 ? "" : "no CUDA device";
   cudaGetLastError();
+  // CUDA calls a driver that is not there insufficient, too.
+  if (status == cudaErrorInsufficientDriver)
+    return fmt::format("no NVIDIA driver, or one too old for CUDA {}.{}", CUDART_VERSION / 1000,
+                       CUDART_VERSION % 1000 / 10);
   return cudaGetErrorString(status);
 }
 

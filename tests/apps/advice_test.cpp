@@ -33,6 +33,17 @@ TEST_CASE("where the diagonal has zeros, no preconditioner that divides by it is
   const auto solve = shell.tansolve("solve m.mtx --max-iters 1 --json").json()["solve"];
   CHECK(solve["status"] == "iteration_limit");
   CHECK(contains(solve["advice"], "--restart 200, a larger Krylov space"));
+  const auto larger = shell.tansolve("solve m.mtx --max-iters 1 --restart 200 --json").json();
+  CHECK(contains(larger["solve"]["advice"], "--solver idr, or a looser --rtol; ilu0 needs rows"));
+}
+
+TEST_CASE("a tolerance below what rounding leaves of the residual is said to be too tight") {
+  const Shell shell;
+  const std::string solve = "solve gen:poisson5:20 --solver cg --rhs random --json --rtol ";
+  const auto tight = shell.tansolve(solve + "1e-17").json()["solve"];
+  CHECK(tight["status"] == "stagnated");
+  CHECK(contains(tight["advice"], "a looser --rtol"));
+  CHECK(shell.tansolve(solve + "1e-13").json()["solve"]["status"] == "converged");
 }
 
 TEST_CASE("storage beyond csr's is said to be more") {

@@ -33,17 +33,20 @@ TEST_CASE("the man page and the completions know every command and option") {
   const std::string man = shell.tansolve("--describe man").out;
   const std::string bash = shell.tansolve("--describe bash").out;
   const std::string fish = shell.tansolve("--describe fish").out;
+  const std::string zsh = shell.tansolve("--describe zsh").out;
   for (const std::string command : commands) {
     CAPTURE(command);
     const auto options = options_in(shell.tansolve(command + " --help").out);
     REQUIRE(options.count("--help") == 1);
     REQUIRE(options.size() > 2);
     const std::string section = between(man, ".SH \"tansolve " + command + "\"", "\n.SH");
+    const std::string arguments = between(zsh, "    " + command + ") _arguments", ";;");
     const std::string words = between(bash, "'" + command + " '*) words='", "'");
     for (const std::string& option : options) {
       CAPTURE(option);
       CHECK(contains(section, std::regex_replace(option, std::regex("-"), "\\-") + "\\fR"));
       CHECK(contains(words, option + " "));
+      CHECK(std::regex_search(arguments, std::regex("[{,']" + option + "(\\}')?[\\[']")));
       CHECK(std::regex_search(
           fish, std::regex("from " + command + "'[^\n]* -l " + option.substr(2) + " ")));
     }

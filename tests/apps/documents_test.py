@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """documents_test.py SOURCE PROGRAM: what the documents show is true.
 
-Every C++ block stands word for word in an example, which the tests compile and run. Every command line
-is run as it is written, but on small stand-ins for its matrices: it must be understood and end well.
+Every C++ block stands word for word in an example or in the consumer of the package, which the tests
+compile and run. Every command line is run as it is written, but on small stand-ins for its matrices: it
+must be understood and end well. Files that are linked to are there, and the picture shows its table.
 """
 import itertools
 import pathlib
@@ -23,12 +24,27 @@ def without_layout(text):
 
 
 def check_blocks(path, text):
-    examples = [without_layout(e.read_text()) for e in (source / "apps/examples").glob("*.cpp")]
+    examples = [without_layout(e.read_text()) for folder in ("apps/examples", "tests/package")
+                for e in (source / folder).glob("*.cpp")]
     blocks = re.findall(r"```cpp\n(.*?)```", text, re.S)
     for block in blocks:
         if not any(without_layout(block) in example for example in examples):
             failures.append(f"{path.name}: no example has this block:\n{block}")
     return len(blocks)
+
+
+def check_links(path, text):
+    prose = re.sub(r"```.*?```", "", text, flags=re.S)
+    for link in re.findall(r"\]\(([^)#]+)[^)]*\)", prose):
+        if "://" not in link and not (path.parent / link).exists():
+            failures.append(f"{path.name}: there is no {link}")
+
+
+def check_picture():
+    drawn = subprocess.run([sys.executable, source / "apps/plots/table_picture.py", source / "README.md"],
+                           capture_output=True, text=True, check=True).stdout
+    if drawn != (source / "apps/manual/gpu_products.svg").read_text():
+        failures.append("gpu_products.svg is not the README's table: run apps/plots/table_picture.py")
 
 
 def commands_in(text):
@@ -123,12 +139,14 @@ def check_example(text):
 
 
 blocks = commands = 0
+check_picture()
 check_example((source / "apps/manual/format_example.md").read_text())
 with tempfile.TemporaryDirectory() as name:
     prepare(pathlib.Path(name))
     for path in documents:
         text = path.read_text()
         blocks += check_blocks(path, text)
+        check_links(path, text)
         commands += check_commands(path, text, pathlib.Path(name))
 print(f"{blocks} blocks, {commands} commands")
 print("\n".join(failures))

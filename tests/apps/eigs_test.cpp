@@ -209,6 +209,9 @@ TEST_CASE("eigs gives the codes of the shell") {
     return shell.tansolve("eigs " + arguments).code;
   };
   CHECK(code("gen:poisson5:30 --nev 4 --max-products 50") == 1);
+  CHECK(contains(shell.tansolve("eigs gen:poisson5:30 --nev 4 --max-products 50").out,
+                 "  try --solver shift-invert"));
+  CHECK(contains(shell.tansolve("eigs gen:poisson5:2").out, "converged: 4 of 4 pairs"));
   CHECK(code("gen:poisson5:3 --nev 10") == 2);
   CHECK(code("gen:poisson5:3 --nev 0") == 2);
   CHECK(code("gen:convdiff7:4 --nev 2") == 2);

@@ -208,6 +208,12 @@ TEST_CASE("every solver of the table solves a definite system, and says that it 
     CHECK(restarted.code == 2);
     CHECK(contains(restarted.err, "--restart: " + solver + " keeps no basis"));
   }
+  const Outcome mistyped = shell.tansolve("solve gen:poisson7:5 --max-iter=7 --x 3");
+  CHECK(mistyped.code == 2);
+  CHECK(contains(mistyped.err, "'--max-iter' is no option of solve, but --max-iters is\n"));
+  const Outcome foreign = shell.tansolve("eigs gen:poisson7:5 --sparsify 3");
+  CHECK(contains(foreign.err, "'--sparsify' is no option of eigs\n"));
+  CHECK(contains(shell.tansolve("info K.mtx M.mtx").err, "'M.mtx' is one argument too many\n"));
   const Outcome unknown = shell.tansolve("solve gen:poisson7:5 --solver magic");
   CHECK(unknown.code == 2);
   CHECK(contains(unknown.err,

@@ -23,7 +23,7 @@ namespace {
 /// The least eigenvalue after `steps` steps of Lanczos without reorthogonalisation, whose spurious
 /// copies do not move it.
 double least_eigenvalue(const Csr<double>& csr, int steps) {
-  const auto matrix = to_eigen<Eigen::SparseMatrix<double, Eigen::RowMajor>>(csr);
+  const auto matrix = tansolve::to_eigen<Eigen::SparseMatrix<double, Eigen::RowMajor>>(csr);
   std::mt19937_64 random(1);
   Eigen::VectorXd previous = Eigen::VectorXd::Zero(csr.rows()), current(csr.rows());
   for (double& x : current) x = static_cast<double>(random() >> 11) * 0x1p-53 - 0.5;
