@@ -105,7 +105,8 @@ bool ShiftInvert::prove(EigenReport& report, Which which, const GoOn& go_on) {
       break;
     const double error = unit * std::max(low.backward_error, high.backward_error);
     if (error > slack / 4) {
-      slack = std::max(slack, 6 * error);
+      // The error may come from pivots that are small because the slack is.
+      slack = 6 * error <= most ? std::max(slack, 6 * error) : std::sqrt(slack * most);
       continue;
     }
     const std::int64_t n = state_->problem.A.rows();

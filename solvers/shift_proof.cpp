@@ -108,14 +108,20 @@ std::optional<std::int64_t> ShiftSearch::count_within(double reach, double& erro
 }
 
 ShiftSearch::Proof ShiftSearch::prove() {
-  double worst = 0;
-  for (std::int64_t i = 0; i < options_->nev; ++i) worst = std::max(worst, pairs_[i].residual);
+  double worst = 0, largest = 0;
+  for (std::int64_t i = 0; i < options_->nev; ++i) {
+    worst = std::max(worst, pairs_[i].residual);
+    largest = std::max(largest, std::abs(pairs_[i].value));
+  }
   const double unit =
       problem_->mass && norm_a_ > 0 ? scale_ / norm_a_ : 1;  // of eigenvalues to residuals
+  double most = std::max(4 * unit * threshold(), 1e-12 * scale_);
+  // With a mass of large condition a slack may exceed distances from a target, and prove nothing.
+  if (problem_->mass && nearest()) most = std::min(most, largest / 100);
   double slack = unit * std::max({4 * worst, 4 * error_, 16 * eps * norm_a_});
-  for (int attempt = 0; attempt < 4; ++attempt) {
+  for (int attempt = 0; attempt < 5; ++attempt) {
     const auto reach = clear_distance(slack);
-    if (!reach || slack > std::max(4 * unit * threshold(), 1e-12 * scale_)) return Proof::unknown;
+    if (!reach || slack > most) return Proof::unknown;
     const auto found = std::count_if(pairs_.begin(), pairs_.begin() + options_->nev,
                                      [&](const Pair& pair) { return distance(pair) < *reach; });
     if (nearest() && *reach <= 0) {
@@ -126,7 +132,9 @@ ShiftSearch::Proof ShiftSearch::prove() {
     const auto count = count_within(*reach, error);
     if (!count) return Proof::unknown;
     if (unit * error > slack / 4) {
-      slack = 8 * unit * error;
+      // Of a part of the matrix, too, the last pair may be one, and pivots be as small as the
+      // slack: farther away the error is less.
+      slack = 8 * unit * error <= most ? 8 * unit * error : std::sqrt(slack * most);
       continue;
     }
     if (*count > found) return Proof::missing;

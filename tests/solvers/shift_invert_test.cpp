@@ -224,6 +224,18 @@ TEST_CASE("shift-invert that was interrupted while it ordered goes on when it is
 }
 
 // Products enough to look at the norm of A, too few to form the inverse: no solution was wrong.
+// By B = diag(1e32, 1, 1, ...) a residual says little of an eigenvalue's distance from a target.
+TEST_CASE("shift-invert proves nothing of a target where the mass makes residuals coarse") {
+  const auto a = poisson<double>(12, 5);
+  std::vector<double> d(a.rows(), 1.0);
+  const auto mild = diagonal_matrix(d);
+  d[0] = 1e32;
+  const auto coarse = diagonal_matrix(d);
+  const EigenOptions<double> options{.nev = 3, .which = Which::nearest, .target = 0.5};
+  CHECK_FALSE(find_inverse(a, options, &mild).report.proof.empty());
+  CHECK(find_inverse(a, options, &coarse).report.proof.empty());
+}
+
 TEST_CASE("shift-invert says limit where one leaves no run of Lanczos") {
   const auto matrix = random_symmetric<double>(30, 4, 2);
   const auto report = find_inverse(matrix, {.nev = 3, .max_products = 40}).report;
