@@ -30,8 +30,9 @@ constexpr double near_field = 1.9e-3, far_field = 1.95e-3, far_look_up = 0.45e-3
 constexpr double least_nanoseconds = 5000;
 /// At least, one after the other: of a launch, and of an entry of the longest row without patterns,
 /// whose lane waits for its fields and then for x (bcsstk13, s3rmt3m3, poisson27:20, within 15 %),
-/// or with them (the restriction to the coarsest level of poisson7:200 and varcoef7:128).
-constexpr double launch = 4000, waiting_entry = 190, waiting_pattern_entry = 130;
+/// or with them (restrictions to the coarsest level of poisson7:200 and varcoef7:128, less a
+/// third).
+constexpr double launch = 4000, waiting_entry = 190, waiting_pattern_entry = 90;
 /// What of patterns and dictionaries kernels keep in shared memory.
 constexpr double shared_tables = 56 << 10, shared_dictionary = 48 << 10;
 /// Larger tables no kernel takes.
@@ -172,15 +173,16 @@ std::optional<Candidate> predict_arrays(Survey<T>& survey, Coding coding, bool a
     return candidate;
   }
   if (coding == Coding::patterns) {
-    candidate.nanoseconds = std::max(
-        nnz * (size->far_tables() ? far_pattern_nonzero : pattern_nonzero) + rows * pattern_row,
-        launch + waiting_pattern_entry * longest_row(source.offsets()));
+    candidate.nanoseconds =
+        nnz * (size->far_tables() ? far_pattern_nonzero : pattern_nonzero) + rows * pattern_row;
   } else {
     const double bytes = candidate.bytes + static_cast<double>(sizeof(T)) *
                                                static_cast<double>(source.rows() + source.cols());
     candidate.nanoseconds = field_nanoseconds(nnz, coding == Coding::shapes, *size, bytes, gather);
   }
-  candidate.nanoseconds = std::max(candidate.nanoseconds, least_nanoseconds);
+  const double waiting =
+      coding == Coding::packed ? 0 : waiting_pattern_entry * longest_row(source.offsets());
+  candidate.nanoseconds = std::max({candidate.nanoseconds, least_nanoseconds, launch + waiting});
   return candidate;
 }
 
