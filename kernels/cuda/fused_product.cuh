@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(fused_tuning(coding).threads,
   const DeviceMatrixView<T>& matrix = arguments.matrix;
   if constexpr (Agent::whole_slots) {
     for (int i = threadIdx.x; i < matrix.code_count; i += threads)
-      Agent::slots()[i] = Agent::whole_slot(matrix, i);
+      Agent::slots()[i] = whole_slot<T, coding>(matrix, i);
   } else {
     if constexpr (entries_shared)
       for (int i = threadIdx.x; i < matrix.entry_bytes / 16; i += threads)

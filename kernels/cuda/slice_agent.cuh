@@ -14,6 +14,7 @@
 #include <tansolve/kernels/cuda/device_matrix.hpp>
 #include <tansolve/kernels/cuda/fused_tuning.cuh>
 #include <tansolve/kernels/cuda/row_sums.cuh>
+#include <tansolve/kernels/cuda/whole_slot.cuh>
 
 #include <cstdint>
 
@@ -52,20 +53,6 @@ class SliceAgent {
   static __device__ int4* slots() {
     __shared__ int4 table[whole_slots ? G.slots() : 1];
     return table;
-  }
-
-  static __device__ int4 whole_slot(const DeviceMatrixView<T>& matrix, int slot) {
-    const std::uint32_t code = matrix.codes[slot];
-    const auto& [value, delta] =
-        *reinterpret_cast<const SymbolEntry<T>*>(matrix.entries + (code >> offset_shift(coding)));
-    int4 whole = {0, 0, static_cast<int>(delta), static_cast<int>(code)};
-    if constexpr (value_words == 2) {
-      whole.x = __double2loint(value);
-      whole.y = __double2hiint(value);
-    } else {
-      whole.x = __float_as_int(value);
-    }
-    return whole;
   }
 
   explicit __device__ SliceAgent(const FusedArguments<T>& arguments)
@@ -140,25 +127,13 @@ class SliceAgent {
     return *reinterpret_cast<const E*>(entries + offset(i));
   }
 
-  struct Nonzero {
-    T value;
-    std::uint32_t delta;
-  };
-
-  static __device__ Nonzero nonzero_of(const int4& both) {
-    if constexpr (value_words == 2)
-      return {__hiloint2double(both.y, both.x), static_cast<std::uint32_t>(both.z)};
-    else
-      return {__int_as_float(both.x), static_cast<std::uint32_t>(both.z)};
-  }
-
   /// Nonzero i of the segment, by its symbols.
-  __device__ Nonzero symbol_nonzero(int i) const {
+  __device__ Nonzero<T> symbol_nonzero(int i) const {
     if constexpr (tables == 2) return {entry<T>(2 * i + 1), entry<std::uint32_t>(2 * i)};
-    if constexpr (whole_slots) return nonzero_of(slot_[i]);
+    if constexpr (whole_slots) return nonzero_of<T>(slot_[i]);
     // As one word: else the value and the delta are loaded apart.
     if constexpr (value_words == 2) {
-      return nonzero_of(entry<int4>(i));
+      return nonzero_of<T>(entry<int4>(i));
     } else {
       const auto both = entry<int2>(i);
       return {__int_as_float(both.x), static_cast<std::uint32_t>(both.y)};
@@ -166,7 +141,7 @@ class SliceAgent {
   }
 
   /// Nonzero i of the segment, by its symbols or raw words.
-  __device__ Nonzero nonzero(int i) const {
+  __device__ Nonzero<T> nonzero(int i) const {
     if constexpr (escapes) return nonzeros_[i];
     return symbol_nonzero(i);
   }
@@ -285,7 +260,7 @@ class SliceAgent {
         T value[group], x[group][columns];
 #pragma unroll
         for (int i = 0; i < group; ++i) {
-          const Nonzero nonzero = this->nonzero(first + i);
+          const Nonzero<T> nonzero = this->nonzero(first + i);
           column_ += nonzero.delta;
           value[i] = nonzero.value;
           gather(x[i]);
@@ -318,7 +293,7 @@ class SliceAgent {
 #pragma unroll
       for (int i = 0; i < per_segment; ++i)
         if (i < end && (ends == RowEnds::aligned || i >= at)) {
-          const Nonzero nonzero = this->nonzero(i);
+          const Nonzero<T> nonzero = this->nonzero(i);
           column_ += nonzero.delta;
           T x[columns];
           gather(x);
@@ -405,7 +380,7 @@ class SliceAgent {
   std::uint32_t d_, r_;
   std::uint32_t code_[G.l];  ///< of the segment's slots; where M = 1 the offsets of their entries
   int4 slot_[whole_slots ? G.l : 1];
-  Nonzero nonzeros_[escapes ? per_segment : 1];
+  Nonzero<T> nonzeros_[escapes ? per_segment : 1];
 
   std::uint32_t row_, end_;
   std::uint32_t last_;     ///< aligned: the lane's last row that has entries
