@@ -185,4 +185,12 @@ TEST_CASE("a closed pipe or a full disk behind standard output costs 3 and not t
   CHECK(contains(shell.line("(sleep 0.1; \"$P\" gen poisson5:9 -o -) | :").err, "Broken pipe"));
 }
 
+TEST_CASE("solve refuses a folder as its output before it solves") {
+  const Shell shell;
+  const Outcome run = shell.tansolve("solve gen:poisson5:9 -v -o .");
+  CHECK(run.code == 3);
+  CHECK(contains(run.err, "it is a folder"));
+  CHECK_FALSE(contains(run.err, "\n       1 "));
+}
+
 }  // namespace tansolve::test

@@ -385,14 +385,6 @@ TEST_CASE("solve refuses what f32 would turn into zeros or infinities") {
   CHECK(shell.tansolve("solve a.mtx --rhs tiny_b.mtx").code == 0);
 }
 
-TEST_CASE("solve refuses a folder as its output before it solves") {
-  const Shell shell;
-  const Outcome run = shell.tansolve("solve gen:poisson5:9 -v -o .");
-  CHECK(run.code == 3);
-  CHECK(contains(run.err, "it is a folder"));
-  CHECK_FALSE(contains(run.err, "\n       1 "));
-}
-
 TEST_CASE("solve gives the same bits in every run") {
   const Shell shell;
   CHECK(shell.tansolve("solve gen:varcoef7:8 -o x.mtx --threads 2").code == 0);
