@@ -3,6 +3,7 @@
 // deflated again with its right length and checksum.
 #include "fuzz/fuzz.hpp"
 #include "fuzz/results.hpp"
+#include "support/files.hpp"
 
 #include <tansolve/codec/npy.hpp>
 #include <tansolve/codec/npz.hpp>
@@ -29,20 +30,6 @@ std::string npy(const std::string& header, const std::string& values) {
          values;
 }
 
-std::string deflated(const std::string& bytes) {
-  z_stream stream{};
-  deflateInit2(&stream, 6, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
-  std::string packed(deflateBound(&stream, bytes.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-  stream.avail_in = static_cast<uInt>(bytes.size());
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  stream.avail_out = static_cast<uInt>(packed.size());
-  deflate(&stream, Z_FINISH);
-  packed.resize(stream.total_out);
-  deflateEnd(&stream);
-  return packed;
-}
-
 /// The bits of the comment tell the members that are deflated.
 std::string archive(const Parts& members, std::string comment) {
   comment.resize(std::min<std::size_t>(comment.size(), 64));
@@ -52,7 +39,7 @@ std::string archive(const Parts& members, std::string comment) {
     const std::string &bytes = members[k], name = member_names[k];
     if (bytes.empty()) continue;
     const bool deflate = !comment.empty() && (comment[0] >> k & 1) != 0;
-    const std::string packed = deflate ? deflated(bytes) : bytes;
+    const std::string packed = deflate ? test::deflated(bytes, -MAX_WBITS) : bytes;
     const auto crc = crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
     const std::string common = little(0, 2) + little(deflate ? 8 : 0, 2) + little(0, 4) +
                                little(crc, 4) + little(packed.size(), 4) + little(bytes.size(), 4) +

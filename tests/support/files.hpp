@@ -50,10 +50,11 @@ inline std::string read_bytes(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// One gzip member.
-inline std::string gzip(const std::string& content) {
+/// As zlib packs it with such window bits: 16 + MAX_WBITS for a gzip member, -MAX_WBITS for none of
+/// its headers.
+inline std::string deflated(const std::string& content, int window_bits) {
   z_stream stream{};
-  deflateInit2(&stream, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
+  deflateInit2(&stream, 6, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY);
   std::string packed(deflateBound(&stream, content.size()) + 64, '\0');
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));
   stream.avail_in = static_cast<uInt>(content.size());
@@ -63,6 +64,11 @@ inline std::string gzip(const std::string& content) {
   packed.resize(stream.total_out);
   deflateEnd(&stream);
   return packed;
+}
+
+/// One gzip member.
+inline std::string gzip(const std::string& content) {
+  return deflated(content, 16 + MAX_WBITS);
 }
 
 /// What the call threw; empty when it returned.
